@@ -13,17 +13,23 @@ from supple.core.parameters import parameter
 from supple.core.types import Floats
 from supple.integrators import Stage
 from supple.solvers.anderson import Anderson
+from supple.solvers.constrained_step import ConstrainedStep
 from supple.solvers.global_step import GlobalStep
 from supple.solvers.interface import BoundStageSolver, Problem, StageSolver
 from supple.solvers.splitting import (
     Dissipation,
+    LocalTerms,
     SplitOptions,
     SplitProblem,
     Splitting,
     total_size,
     views,
 )
+from supple.solvers.turning import rotation
 
+_LOOKS = frozenset((4, 12, 40, 100, 200, 500))  # iterations that see whether weights suffice
+_LARGE_TURN = 1e-3  # of the body in an iteration: straight ways swell it by the square of that
+_MOST_TURNS = 4  # until it is less
 _PATIENCE = 50  # iterations after which
 _ENOUGH = 0.8  # of the residual may be left, or else
 _BOOST = 2.0  # times the weight is used from then on,
@@ -64,6 +70,11 @@ class ADMM(StageSolver):
         kind=Dissipation,
     )
 
+    @property
+    def is_best_effort(self) -> bool:
+        """Never: too few iterations are cheap, so a step that gains energy by them is cut up."""
+        return False
+
     def bind(self, problem: Problem) -> BoundADMM:
         if not isinstance(problem, SplitProblem):
             raise InputError("ADMM needs a body in full space; use Newton() for this one")
@@ -77,7 +88,9 @@ class BoundADMM(BoundStageSolver):
         self._options, self._problem = options, problem
         self._global = GlobalStep(problem.pattern, problem.free)
         self._index = np.flatnonzero(problem.free)
-        self._boost, self._easy_stages = 1.0, 0
+        self._turns = bool(problem.free.all())
+        self._boost, self._easy_stages, self._since_raised = 1.0, 0, 0
+        self._terms: list[LocalTerms] = []  # of the last splitting
         self._force = np.inf  # the larger of the two residuals [N]
         self.residuals = (np.inf, np.inf)  # primal and dual
 
@@ -86,30 +99,42 @@ class BoundADMM(BoundStageSolver):
         return self._global.factorizations
 
     def memory(self) -> Any:
-        return self._boost, self._easy_stages, self._problem.splitting_memory()
+        counts = self._boost, self._easy_stages, self._since_raised
+        return counts, self._problem.splitting_memory()
 
     def recall(self, memory: Any) -> None:
-        self._boost, self._easy_stages, terms = memory
+        counts, terms = memory
+        self._boost, self._easy_stages, self._since_raised = counts
         self._problem.recall_splitting(terms)
 
     def solve(self, stage: Stage, starts: Sequence[Floats]) -> Floats:
         if not len(self._index):
             return starts[0]
-        for _ in range(_MOST_ROUNDS):
-            u, converged = self._iterate(stage, starts)
-            if not np.isfinite(u).all() or not self._problem.needs_new_contacts(stage, u):
-                break
-            starts = [u, u]
+        with np.errstate(over="ignore", invalid="ignore"):  # it is looked at what came of it
+            for _ in range(_MOST_ROUNDS):
+                u, converged = self._iterate(stage, starts)
+                if not np.isfinite(u).all() or not self._problem.needs_new_contacts(stage, u):
+                    break
+                starts = [u, u]
         if not np.isfinite(u).all():
             raise self._failed("the iteration left finite numbers", stage)
         if not converged and self._options.iterations is None:
             raise self._failed(
                 f"ADMM did not converge in {self._options.max_iterations} iterations", stage
             )
+        self._lower_weights(converged=converged)
+        return u
+
+    def _lower_weights(self, *, converged: bool) -> None:
+        """Take back weight that was given to what is long over."""
         self._easy_stages = self._easy_stages + 1 if converged else 0
         if self._easy_stages >= _EASY and self._boost > 1.0:
             self._boost, self._easy_stages = max(1.0, self._boost / _BOOST), 0
-        return u
+        self._since_raised += 1
+        if self._since_raised >= _EASY:
+            self._since_raised = 0
+            for term in self._terms:
+                term.lower_weights()
 
     def _iterate(self, stage: Stage, starts: Sequence[Floats]) -> tuple[Floats, bool]:
         """Eqs. 16a–16c, in terms of s = D u + ū alone: z = argmin(s) and ū = s − z follow.
@@ -117,7 +142,7 @@ class BoundADMM(BoundStageSolver):
         Acceleration extrapolates u too: the outcome where iterations end before convergence.
         """
         options, problem = self._options, self._problem
-        split = self._split(stage, starts)
+        split, step = self._split(stage, starts)
         terms = split.terms
         size = total_size(terms)
         s, z, there = (np.zeros(size) for _ in range(3))
@@ -125,23 +150,35 @@ class BoundADMM(BoundStageSolver):
         self._start(split, s, z)
         u = starts[0]
         image = np.empty(size + u.size)  # of s, and u
-        root = np.sqrt(_weights(split))
+        root = np.sqrt(split.weights())
         window = options.acceleration
         anderson = Anderson(window, size, auxiliary=u.size) if window else None
-        self._gather(split, u, there)
-        at_u, at_previous = self._scatter(split, there), self._scatter(split, z)
+        split.gather(u, there)
+        at_u, at_previous = split.scatter(there), split.scatter(z)
         milestone = best = np.inf
         kept = np.inf, s.copy(), z.copy(), u, root  # a residual, and where it was met
         most = options.iterations or options.max_iterations
         for iteration in range(1, most + 1):
             self.iterations = iteration
-            outside = problem.outside(stage, u)
-            at_z, at_s = self._scatter(split, z), self._scatter(split, s)
-            u = u + self._global.solve(2 * at_z - at_s - at_u - outside.residual)
-            self._gather(split, u, there)
-            at_u = self._scatter(split, there)
+            for _ in range(_MOST_TURNS):
+                outside = problem.outside(stage, u)
+                at_z, at_s = split.scatter(z), split.scatter(s)
+                u, theta = step.solve(u, 2 * at_z - at_s - at_u - outside.residual, s, z)
+                if theta.any():
+                    turn = rotation(theta)
+                    for place in (*local_s, *local_z):
+                        place[:] = turn @ place
+                    at_z, at_s = at_z @ turn.T, at_s @ turn.T
+                    at_previous = at_previous @ turn.T
+                split.gather(u, there)
+                at_u = split.scatter(there)
+                if not np.abs(theta).max() > _LARGE_TURN:
+                    break
+                if anderson is not None:
+                    anderson.reset()  # what it knows was turned otherwise
             scale = max(outside.scale + self._norm(at_s - at_z), np.finfo(float).tiny)
-            primal, dual = self._norm(at_u - at_z) / scale, self._norm(at_z - at_previous) / scale
+            changed = max(self._norm(at_z - at_previous), step.force_to_turn(theta))
+            primal, dual = self._norm(at_u - at_z) / scale, changed / scale
             at_previous = at_z
             self.residuals = primal, dual
             residual = max(primal, dual)
@@ -161,6 +198,8 @@ class BoundADMM(BoundStageSolver):
                     self.residuals = residual, residual
                 for term, sought, place in zip(terms, local_s, local_z, strict=True):
                     term.finish(sought, place)
+                if split.contacts is not None:
+                    split.contacts.finish()
                 self._force = residual * scale
                 return following[size:].reshape(u.shape), residual <= enough
             if residual < _BETTER * kept[0] and iteration > 1:
@@ -170,33 +209,43 @@ class BoundADMM(BoundStageSolver):
                 term.accuracy = max(_LOCAL_ACCURACY * apart, _FINEST)
             best = min(best, residual)
             astray = not residual <= _DIVERGED * best
-            if iteration % _PATIENCE == 0 or astray:
-                if (residual > _ENOUGH * milestone or astray) and self._boost < _MOST_BOOST:
-                    # too little weight, for a term that buckles perhaps
-                    old = root
+            raised = iteration in _LOOKS and not astray and self._raise_weights(local_z)
+            stalled = astray or (iteration % _PATIENCE == 0 and residual > _ENOUGH * milestone)
+            boosted = stalled and not raised and self._boost < _MOST_BOOST
+            if raised or boosted:
+                old = root
+                if boosted:  # too little weight, for a term that buckles perhaps
                     self._boost, self._easy_stages = _BOOST * self._boost, 0
-                    split = self._split(stage, starts)
-                    terms = split.terms
-                    root = np.sqrt(_weights(split))
-                    if astray:  # its forces are worth nothing
-                        best, s[:], z[:], u, old = kept
-                        self._gather(split, u, there)
-                    s[:] = z + (s - z) * (old / root) ** 2  # the forces w ū stay
-                    at_u, at_previous = self._scatter(split, there), self._scatter(split, z)
-                    if anderson is not None:
-                        anderson.reset()
-                    residual = np.inf
-                milestone = residual
+                split, step = self._split(stage, starts)
+                terms = split.terms
+                root = np.sqrt(split.weights())
+                if astray:  # its forces are worth nothing
+                    best, s[:], z[:], u, old = kept
+                    split.gather(u, there)
+                s[:] = z + (s - z) * (old / root) ** 2  # the forces w ū stay
+                at_u, at_previous = split.scatter(there), split.scatter(z)
+                if anderson is not None:
+                    anderson.reset()
+            if iteration % _PATIENCE == 0 or astray:
+                milestone = np.inf if raised or boosted else residual
             for term, sought, place in zip(terms, local_s, local_z, strict=True):
                 term.minimise(sought, place)
         raise AssertionError("unreachable: there is at least one iteration")
 
-    def _split(self, stage: Stage, starts: Sequence[Floats]) -> Splitting:
+    def _raise_weights(self, z: Sequence[Floats]) -> bool:
+        """Have the terms look whether they need more weight where they are."""
+        raised = [term.raise_weights(place) for term, place in zip(self._terms, z, strict=True)]
+        if any(raised):
+            self._since_raised = 0
+        return any(raised)
+
+    def _split(self, stage: Stage, starts: Sequence[Floats]) -> tuple[Splitting, ConstrainedStep]:
         options = self._options
         asked = SplitOptions(options.weight * self._boost, options.dissipation)
         split = self._problem.split(stage, starts, asked)
         self._global.take(split)
-        return split
+        self._terms = split.terms
+        return split, ConstrainedStep(self._global, split, turns=self._turns and stage.c_a > 0)
 
     def _start(self, split: Splitting, s: Floats, z: Floats) -> None:
         """Local variables where the splitting says, with the forces that they have there."""
@@ -204,16 +253,6 @@ class BoundADMM(BoundStageSolver):
         for (term, sought, place), begin in zip(places, split.start, strict=True):
             place[:] = begin
             term.warm_start(place, sought)
-
-    def _gather(self, split: Splitting, u: Floats, out: Floats) -> None:
-        for term, place in zip(split.terms, views(out, split.terms), strict=True):
-            term.gather(u, place)
-
-    def _scatter(self, split: Splitting, y: Floats) -> Floats:
-        force = np.zeros(self._problem.free.shape)
-        for term, part in zip(split.terms, views(y, split.terms), strict=True):
-            term.scatter(part, force)
-        return force
 
     def _norm(self, force: Floats) -> float:
         return float(np.linalg.norm(force.reshape(-1).take(self._index)))
@@ -226,8 +265,3 @@ class BoundADMM(BoundStageSolver):
             advice="Try a smaller dt, more max_iterations, another weight such as "
             f"ADMM(weight={3 * self._options.weight:g}), or Newton().",
         )
-
-
-def _weights(split: Splitting) -> Floats:
-    """w for every number of the local variables."""
-    return np.concatenate([np.repeat(term.weights, 3 * term.shape[2]) for term in split.terms])

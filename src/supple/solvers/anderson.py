@@ -7,7 +7,7 @@ import numpy as np
 from supple.core.types import Floats
 
 _DIVERGING = 1e6  # share of a past difference that is no extrapolation any more
-_OVERFLOW = 1e18
+_OVERFLOW = 1e15  # and its square, over all numbers, is finite in single precision
 _ILL_CONDITIONED = 1e-7  # share of the largest eigenvalue below which a direction is dropped
 
 
@@ -43,7 +43,7 @@ class Anderson:
         residual = image[: len(s)] - s
         residual *= root
         norm = float(np.linalg.norm(residual))
-        if _OVERFLOW <= norm < np.inf:  # squares of it in single precision are not finite
+        if norm >= _OVERFLOW:
             self.reset()
             return image
         if not norm <= self._patience * self._norm and self._has_last:

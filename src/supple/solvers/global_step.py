@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from supple.core.sparse import BlockPattern
-from supple.core.types import Bools, Floats
+from supple.core.types import Bools, Floats, Ints
 from supple.solvers.linear.cholesky import Factorization, Woodbury
 from supple.solvers.splitting import Splitting
 
@@ -28,12 +28,15 @@ class GlobalStep:
         self._by_mask: dict[bytes, Factorization] = {}
         self._whole: Factorization | None = None
         self._woodbury: Woodbury | None = None
+        self._rows: dict[int, int] = {}
+        self._columns: Floats = np.empty((0, 0, 1, 1))
 
     def take(self, split: Splitting) -> None:
         """Use the matrix of ``split`` from now on."""
         if split.matrix_key == self._key:
             return
         self.factorizations += 1
+        self._rows, self._columns = {}, np.empty((0, 0, 1, 1))
         own = split.scalars.copy()
         for term in split.terms:
             term.add_matrix(own)
@@ -72,3 +75,36 @@ class GlobalStep:
             side = np.ascontiguousarray(rhs[:, column : column + 1])
             x[:, column] = self._by_mask[mask.tobytes()].solve(side)[:, 0]
         return x
+
+    def responses(self, vertices: Ints) -> Floats:
+        """How all nodes move by a unit force at each of some vertices, (k, n, p, m) [m/N].
+
+        Columns of the inverse: 3 × 3 blocks, or their diagonals (m = 1), of which there may be one
+        number for all coordinates (p = 1). They are kept until the matrix changes.
+        """
+        new = [v for v in dict.fromkeys(vertices.tolist()) if v not in self._rows]
+        if new:
+            found = [self._column(v) for v in new]  # one by one: to the last bit, whoever else asks
+            known = len(self._rows)
+            if known + len(new) > len(self._columns):
+                room = np.empty((2 * known + len(new), *found[0].shape))
+                if known:
+                    room[:known] = self._columns[:known]
+                self._columns = room
+            self._columns[known : known + len(new)] = found
+            self._rows |= {v: known + row for row, v in enumerate(new)}
+        return self._columns[[self._rows[v] for v in vertices.tolist()]]
+
+    def _column(self, vertex: int) -> Floats:
+        n = self._pattern.n_nodes
+        if self._whole is not None:
+            column = np.empty((n, 3, 3))
+            for k in range(3):
+                rhs = np.zeros((n, 3))
+                rhs[vertex, k] = 1.0
+                column[:, :, k] = self.solve(rhs)
+            return column
+        masks = self._masks[:1] if len(self._by_mask) == 1 else self._masks
+        rhs = np.zeros((n, 1))
+        rhs[vertex] = 1.0
+        return np.stack([self._by_mask[mask.tobytes()].solve(rhs) for mask in masks], axis=1)

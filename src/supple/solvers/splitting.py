@@ -73,15 +73,56 @@ class LocalTerms(ABC):
         """Keep of the outcome what later stages need."""
         return  # nothing, as a rule
 
+    def raise_weights(self, z: Floats) -> bool:
+        """Give more weight to terms that are concave at z, and need it; whether there were any.
+
+        The next splitting still has it, until it is lowered.
+        """
+        return False
+
+    def lower_weights(self) -> None:
+        """Take back some of what ``raise_weights`` has given."""
+        return  # it has given none
+
     @abstractmethod
     def minimise(self, s: Floats, z: Floats) -> None:
         """z ← argmin Φ(z) + w/2 ‖z − s‖², starting from the z given (Eq. 40)."""
+
+
+class VertexContacts(ABC):
+    """Contacts of k single vertices: the global step solves for their forces, with the body's."""
+
+    vertices: Ints
+    """(k,)"""
+    forces: Floats
+    """On the vertices [N], (k, 3)."""
+
+    @abstractmethod
+    def follow(self, u: Floats) -> None:
+        """Turn planes to where the vertices are at u (n, 3)."""
+
+    @abstractmethod
+    def involved(self, u: Floats) -> Ints:
+        """Those of the contacts that press, or that are inside at u (n, 3)."""
+
+    @abstractmethod
+    def solve(self, among: Ints, responses: Floats, places: Floats, accuracy: float) -> None:
+        """Find the forces of some contacts, and where their vertices go, ``places`` (j, 3).
+
+        ``responses`` (j, j, p, m) [m/N]: how the force of each moves the others. Places are to be
+        found to ``accuracy`` [m], or to what contacts are exact to if that is less.
+        """
+
+    def finish(self) -> None:
+        """Keep the forces for later stages."""
+        return  # nothing, as a rule
 
 
 @dataclass(eq=False)
 class Splitting:
     """A stage as ADMM sees it."""
 
+    n_nodes: int
     terms: list[LocalTerms]
     matrix_key: tuple[object, ...]
     """Changes when the matrix does."""
@@ -92,8 +133,25 @@ class Splitting:
     blocks: Floats | None = None
     """The rest of that matrix, (blocks, 3, 3)."""
     low_rank: LowRank | None = None
+    contacts: VertexContacts | None = None
     start: list[Floats] = field(default_factory=list)
     """Sound local variables to start from, one array a term."""
+
+    def gather(self, u: Floats, out: Floats) -> None:
+        """Fill ``out``, flat, with D u."""
+        for term, place in zip(self.terms, views(out, self.terms), strict=True):
+            term.gather(u, place)
+
+    def scatter(self, y: Floats) -> Floats:
+        """Dᵀ W y (n, 3), for y as ``gather`` gives it."""
+        force = np.zeros((self.n_nodes, 3))
+        for term, part in zip(self.terms, views(y, self.terms), strict=True):
+            term.scatter(part, force)
+        return force
+
+    def weights(self) -> Floats:
+        """w for every number of the local variables."""
+        return np.concatenate([np.repeat(term.weights, 3 * term.shape[2]) for term in self.terms])
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse import eye_array, kron
 from tests.damping.cases import CASES
 from tests.helpers import MESH_NAMES, small_mesh, soft
 
 import supple as sp
 from supple.dynamics.problem import BodyProblem
 from supple.dynamics.splitting.cells import CellTerms, StretchTerms
-from supple.dynamics.splitting.splitter import ContactTerms
 from supple.dynamics.terms import terms_of
 from supple.dynamics.terms.base import StageStart
 from supple.integrators import BackwardEuler, Stage, State
@@ -57,8 +55,8 @@ def linear_part(term: LocalTerms, u: np.ndarray) -> np.ndarray:
 def test_gather_scatter_and_matrix_agree(name):
     """y·W D x = x·(DᵀW y), and DᵀWD is the matrix that the global step is given."""
     dry = sp.PowerLaw(exponent=0, strength=40.0)
-    problem, _, _, split = split_body(name, dry, obstacles=[touching_floor(small_mesh(name))])
-    assert {type(term) for term in split.terms} == {CellTerms, StretchTerms, ContactTerms}
+    problem, _, _, split = split_body(name, dry)
+    assert {type(term) for term in split.terms} == {CellTerms, StretchTerms}
     rng = np.random.default_rng(0)
     for term in split.terms:
         x = 0.1 * rng.normal(size=problem.free.shape)
@@ -133,16 +131,32 @@ def test_wide_damping_goes_outside_with_its_blocks():
     np.testing.assert_allclose(full.toarray(), stage.c_v * np.outer(a, a), atol=1e-9)
 
 
-def test_contact_terms_know_their_vertices():
+def test_contacts_know_their_vertices():
     mesh = small_mesh("tet")
     _, _stage, u, split = split_body(obstacles=[touching_floor(mesh)])
-    term = split.terms[-1]
-    assert isinstance(term, ContactTerms)
-    near = term.vertices
-    assert 0 < len(near) < mesh.n_vertices
-    selector = np.zeros((len(near), mesh.n_vertices))
-    selector[np.arange(len(near)), near] = 1
-    wide = kron(selector, eye_array(3)) @ u.ravel()
-    there = np.empty(term.shape)
-    term.gather(u, there)
-    np.testing.assert_array_equal(there.ravel(), wide)
+    contacts = split.contacts
+    assert contacts is not None
+    assert 0 < len(contacts.vertices) < mesh.n_vertices
+    assert contacts.forces.shape == (len(contacts.vertices), 3)
+    deep = u - np.array([0.0, 0.0, 1.0])
+    contacts.follow(u)
+    np.testing.assert_array_equal(contacts.involved(deep), np.arange(len(contacts.vertices)))
+    assert not len(contacts.involved(u + np.array([0.0, 0.0, 1.0])))
+
+
+def test_concave_cells_get_more_weight_and_lose_it_again():
+    _, _, u, split = split_body()
+    (cells,) = (term for term in split.terms if isinstance(term, CellTerms))
+    z = np.empty(cells.shape)
+    cells.gather(np.zeros_like(u), z)
+    assert not cells.raise_weights(z)  # nothing is concave at rest
+    z[0] = np.diag([0.35, 0.35, 0.35])  # pressed together
+    assert cells.raise_weights(z)
+    assert cells.doublings[0] > 0
+    assert not cells.raise_weights(z)  # it is enough
+    before = cells.weights[0]
+    cells.set_weight(1.0)
+    assert cells.weights[0] == before * 2.0 ** cells.doublings[0]
+    for _ in range(10):
+        cells.lower_weights()
+    assert not cells.doublings.any()

@@ -54,6 +54,27 @@ def _solve(H, g):
 
 
 @kernel
+def count_doublings(A, w, share, most, doublings):
+    """Raise ``doublings`` (c,) of weights until ∂P/∂F + share · w · 2^doublings is definite.
+
+    w (c,) are the weights without them. Returns how many cells have more of them now.
+    """
+    H = np.empty((9, 9))
+    grown = 0
+    for e in range(len(w)):
+        before = doublings[e]
+        for q in range(A.shape[1]):
+            while doublings[e] < most:
+                _fill(A, e, q, share * w[e] * 2.0 ** doublings[e], H)
+                if _factorize(H):
+                    break
+                doublings[e] += 1
+        if doublings[e] > before:
+            grown += 1
+    return grown
+
+
+@kernel
 def advance(z, trial, s, w, P, A, norm, step, length, tolerance):
     """Judge the trial places by their forces P and move on; returns how many are not done.
 

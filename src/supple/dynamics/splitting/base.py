@@ -37,11 +37,13 @@ class GradientTerms(BodyTerms):
         self.by_point = (cells, points, 3, 3)
         self.shape = (cells * points, 3, 3)
         self._rule = stiffness
+        self.doublings = np.zeros(cells, dtype=np.int8)
         self._work = [[cut for _, cut in chunks] for chunks in chunks_by_thread((part,))]
         self.set_weight(1.0)
 
     def set_weight(self, factor: float) -> None:
-        self.stiffness: Floats = factor * self._rule
+        self._factor = factor
+        self.stiffness: Floats = factor * self._rule * 2.0**self.doublings
         """Weight by volume [Pa], (cells,)."""
         self._weights = self.stiffness[:, None] * self.part.weights
         self.weights = self._weights.ravel()

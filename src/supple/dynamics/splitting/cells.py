@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from supple._kernels.local_steps.newton import advance
+from supple._kernels.local_steps.newton import advance, count_doublings
 from supple._kernels.local_steps.spectral import (
     Search,
     add_principal_damping,
@@ -26,6 +26,8 @@ from supple.integrators import Stage
 from supple.solvers.splitting import Dissipation
 
 _MOST_TRIALS = 8
+_SHARE = 0.45  # of a weight, with which Φ is to be convex: half of it, with something to spare
+_MOST_DOUBLINGS = 10
 _WORTH_ALL = 0.6  # share of points not done, below which those are picked out
 
 
@@ -80,6 +82,26 @@ class CellTerms(GradientTerms):
             S[cut] = Z[cut] + P / self.stiffness[cut, None, None, None]
 
         self.share(some)
+
+    def raise_weights(self, z: Floats) -> bool:
+        """w > 2 m, where −m is the least curvature of Φ at z.
+
+        With curvature a > m of the rest of the body, an iteration multiplies errors by
+        (w² − a m)/((w + a)(w − m)), which for all a is above −1 just then.
+        """
+        Z, grown = z.reshape(self.by_point), []
+        rule = self._factor * self._rule
+
+        def some(cut: slice) -> None:
+            _, A = self.forces(cut, Z[cut], 2)
+            cells = rule[cut], _SHARE, _MOST_DOUBLINGS, self.doublings[cut]
+            grown.append(count_doublings(A, *cells))
+
+        self.share(some)
+        return any(grown)
+
+    def lower_weights(self) -> None:
+        self.doublings[:] = np.maximum(self.doublings - 1, 0)
 
     def minimise(self, s: Floats, z: Floats) -> None:
         S, Z = s.reshape(self.by_point), z.reshape(self.by_point)

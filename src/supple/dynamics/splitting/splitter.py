@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from supple._kernels.contact.gauss_seidel import solve_contacts
 from supple.bodies.assembly import Asked, Evaluation
 from supple.bodies.cloth import Cloth
 from supple.bodies.elastic_body import ElasticBody
@@ -28,47 +29,51 @@ from supple.dynamics.splitting.cells import CellTerms, StretchTerms
 from supple.dynamics.splitting.cloth import ClothTerms
 from supple.dynamics.splitting.springs import SpringTerms
 from supple.integrators import Stage
-from supple.solvers.splitting import Dissipation, LocalTerms, Outside, SplitOptions, Splitting
+from supple.solvers.splitting import (
+    Dissipation,
+    LocalTerms,
+    Outside,
+    SplitOptions,
+    Splitting,
+    VertexContacts,
+)
 
-_CONTACT_WEIGHT = 1.0  # times the matrix's diagonal at the vertex, by experiment
+_SWEEPS = (10, 2000)  # over all contacts in a global step, at least and at most,
+_PRODUCTS = 500_000  # responses that they may take: few contacts of a stiff body need many sweeps
+_ENOUGH = 0.1  # of how far a converged contact may be off
 _DRY_WEIGHT = 10.0  # times the weight of the cell's elasticity, likewise
 
 
-class ContactTerms(LocalTerms):
-    """Non-penetration and Coulomb friction of pairs, in closed form (Eqs. 58–60).
+class ObstacleContacts(VertexContacts):
+    """Non-penetration and Coulomb friction of pairs (Eqs. 58–60).
 
     The normal force that limits friction is that of the iteration at hand, and planes follow the
     vertices.
     """
 
-    def __init__(self, contacts: Contacts, weights: Floats, stage: Stage, diagonal: Ints) -> None:
+    def __init__(self, contacts: Contacts, stage: Stage) -> None:
         self._contacts, self._stage = contacts, stage
         self.vertices = contacts.pairs.vertex
-        """(m,)"""
-        self._diagonal = diagonal[self.vertices]
-        self.weights = weights
-        self.shape = (contacts.pairs.count, 3, 1)
-        contacts.pairs.limits = np.zeros(0)
+        self.forces = contacts.warm_start_forces()
 
-    def gather(self, u: Floats, out: Floats) -> None:
+    def follow(self, u: Floats) -> None:
         self._contacts.update_planes(self._stage, u)
-        out[:, :, 0] = u[self._contacts.pairs.vertex]
 
-    def scatter(self, y: Floats, out: Floats) -> None:
-        np.add.at(out, self._contacts.pairs.vertex, self.weights[:, None] * y[:, :, 0])
+    def involved(self, u: Floats) -> Ints:
+        pairs = self._contacts.pairs
+        inside = np.einsum("ki,ki->k", pairs.normal, u[self.vertices]) < pairs.offset
+        return np.flatnonzero(inside | self.forces.any(axis=1))
 
-    def add_matrix(self, values: Floats) -> None:
-        np.add.at(values, self._diagonal, self.weights)
+    def solve(self, among: Ints, responses: Floats, places: Floats, accuracy: float) -> None:
+        pairs, forces = self._contacts.pairs, self.forces[among]
+        planes = pairs.normal[among], pairs.offset[among], pairs.origin[among]
+        enough = min(_ENOUGH * self._contacts.exact, accuracy)
+        sweeps = int(np.clip(_PRODUCTS // len(among) ** 2, *_SWEEPS))
+        solve_contacts(responses, *planes, pairs.friction[among], places, forces, enough, sweeps)
+        self.forces[among] = forces
 
-    def warm_start(self, z: Floats, s: Floats) -> None:
-        s[:, :, 0] = z[:, :, 0] - self._contacts.warm_start_forces() / self.weights[:, None]
-        self.minimise(s, z)
-
-    def minimise(self, s: Floats, z: Floats) -> None:
-        z[:, :, 0] = self._contacts.projected(np.ascontiguousarray(s[:, :, 0])).z
-
-    def finish(self, s: Floats, z: Floats) -> None:
-        self._contacts.store_forces(self.weights[:, None] * (z - s)[:, :, 0])
+    def finish(self) -> None:
+        self._contacts.store_forces(self.forces)
 
 
 class Splitter:
@@ -130,14 +135,13 @@ class Splitter:
             term.begin(stage, u_v, start_velocity)
             term.set_weight(options.weight)
             terms.append(term)
-        near = b""
+        contacts = None
         if self._contacts is not None and self._contacts.pairs.count:
-            terms.append(self._contact_terms(stage, self._contacts, terms))
-            near = self._contacts.pairs.vertex.tobytes()
+            contacts = ObstacleContacts(self._contacts, stage)
         start = []
         for local in terms:
             place = np.empty(local.shape)
-            local.gather(starts[0] if isinstance(local, ContactTerms) else latest, place)
+            local.gather(latest, place)
             start.append(place)
         scalars = stage.c_a * self._body.mass_values
         if self._bending is not None:
@@ -149,13 +153,16 @@ class Splitter:
             multiples = blocks[:, 0, 0]
             if (blocks == multiples[:, None, None] * np.eye(3)).all():  # damping of the mass alone
                 scalars, blocks = scalars + multiples[self._places], None
+        raised = b"".join(each.doublings.tobytes() for each in terms if isinstance(each, CellTerms))
         return Splitting(
+            n_nodes=self._body.n_vertices,
             terms=terms,
-            matrix_key=(*_rounded(stage.c_v, stage.c_a), options.weight, self._matrices, near),
+            matrix_key=(*_rounded(stage.c_v, stage.c_a), options.weight, self._matrices, raised),
             scalars=scalars,
             places=self._places,
             blocks=blocks,
             low_rank=low_rank,
+            contacts=contacts,
             start=start,
         )
 
@@ -178,21 +185,14 @@ class Splitter:
         for term, state in zip(self._terms[1], kept, strict=True):
             vars(term).update(_copied(state))
 
-    def _contact_terms(
-        self, stage: Stage, contacts: Contacts, others: Sequence[LocalTerms]
-    ) -> ContactTerms:
-        """Weighed like what holds a vertex otherwise."""
-        values = stage.c_a * self._body.mass_values
-        for term in others:
-            term.add_matrix(values)
-        diagonal = self._body.pattern.indptr[:-1]
-        weights = _CONTACT_WEIGHT * values[diagonal[contacts.pairs.vertex]]
-        return ContactTerms(contacts, weights, stage, diagonal)
-
     def _body_terms(self, stage: Stage, options: SplitOptions) -> list[BodyTerms]:
         key = (_rounded(stage.c_v), options.dissipation)
         if self._terms is None or self._terms[0] != key:
+            old = [] if self._terms is None else self._terms[1]
             self._terms = key, self._new_body_terms(stage.c_v, options.dissipation)
+            for new, last in zip(self._terms[1], old, strict=False):
+                if isinstance(new, CellTerms) and isinstance(last, CellTerms):
+                    new.doublings[:] = last.doublings  # the shape is still the same
         return self._terms[1]
 
     def _new_body_terms(self, c_v: float, dissipation: Dissipation) -> list[BodyTerms]:
