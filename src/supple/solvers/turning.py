@@ -17,7 +17,7 @@ from supple.solvers.global_step import GlobalStep
 from supple.solvers.splitting import Splitting, views
 
 _TINY = float(np.finfo(float).tiny)
-_SOFT = 0.1  # share that the inertia has of what holds the body: above, it turns fast enough
+_SOFT = 0.3  # share that the inertia has of what holds the body: above, it turns fast enough
 _STIFF = 1e-12  # share of what holds y below which nothing but rounding is left of the inertia
 
 
