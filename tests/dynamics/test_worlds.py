@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 
 import numpy as np
@@ -175,6 +176,7 @@ def test_bodies_may_be_let_through_each_other():
     stepped(sim, 4)
     np.testing.assert_allclose(sim.state_of(left).u[:, 0], 10 / 60, rtol=1e-6)
     assert crossings(sim)
+    assert copy.copy(sim).self_contact is None
 
 
 def test_snapshots_and_copies_go_on_the_same():

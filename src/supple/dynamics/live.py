@@ -319,6 +319,7 @@ class LiveSimulation(Timed):
     def __copy__(self) -> Self:
         """Another simulation in the same state, with a state of its own; the body is shared."""
         given = self._settings()._asdict()
+        given["self_contact"] = given["self_contact"] or False  # None would be the default
         other = type(self)(given.pop("body"), **given)
         other.restore(self.snapshot())
         return other
