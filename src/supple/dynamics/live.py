@@ -208,9 +208,7 @@ class LiveSimulation(Timed):
     def _make_stepper(self) -> None:
         before = self.__dict__.get("_safe")
         self._stepper = Stepper(self._problem, self._solver)
-        self._safe = SafeStepper(
-            self._stepper, self._problem, best_effort=self._solver.is_best_effort
-        )
+        self._safe = SafeStepper(self._stepper, self._problem, self._solver)
         if before is not None:
             self._safe.memory = before.memory
 

@@ -20,12 +20,14 @@ from supple.dynamics.energy_balance import EnergyAccount, EnergyBalance
 from supple.dynamics.problem import BodyProblem
 from supple.dynamics.stepping import External, Kept, Stepper
 from supple.integrators import BackwardEuler, ImplicitIntegrator, State
+from supple.solvers.interface import StageSolver
 
 _HALVINGS = 8  # of a step that cannot be solved, or that gains energy
 _BY_THE_RULE = 1  # halvings before BackwardEuler is to help
 _COMES_AND_GOES = 5e-3  # share of the energy at play: no rule keeps it to the last digit
 _NOISE = 1e-4  # of that: what a solver leaves in any step
 _NOTHING = 1e-6  # of the weight times the size of the body, in addition: at rest solvers leave that
+_ACCURATE = 1e-4  # tolerance of a solver above which speed is wanted, and not accuracy
 _FOR_ACCURACY = 7  # halvings of a step in contact that loses energy
 _LOST = 0.02  # share of the energy at play that a step in contact may lose by itself
 _UNSEEN = 1e-3  # of the weight times the size of the body: a loss that nobody sees
@@ -53,9 +55,11 @@ class SafeStepper:
     energy is above the least that it was, as far as contact is to blame.
     """
 
-    def __init__(self, stepper: Stepper, problem: BodyProblem, *, best_effort: bool) -> None:
+    def __init__(self, stepper: Stepper, problem: BodyProblem, solver: StageSolver) -> None:
         self._stepper, self._problem = stepper, problem
-        self._best_effort = best_effort
+        self._best_effort = solver.is_best_effort
+        given = getattr(solver, "tolerance", 0.0), getattr(solver, "iterations", None)
+        self._accurate = given[0] <= _ACCURATE and given[1] is None
         self._account = EnergyAccount(problem, stepper)
         self._size = float(np.ptp(problem.body.mesh.vertices, axis=0).max())
         self.gained = 0.0
@@ -217,7 +221,7 @@ class SafeStepper:
         What damping and friction took is not lost in that sense.
         """
         touched = self._stepper.touched or start[1].touched  # what lets go counts too
-        if balance is None or rule.order < 2 or not touched:
+        if balance is None or rule.order < 2 or not (touched and self._accurate):
             return False
         lost = -balance.gain - (self._stepper.taken - start[0].taken)
         return lost > _LOST * balance.at_play + _UNSEEN * self._weight(now, external)
