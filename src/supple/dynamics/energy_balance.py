@@ -100,9 +100,4 @@ class EnergyAccount:
 
     def _free_force(self, state: State) -> Floats:
         """∇₂R + ∇U [N], (n, 3)."""
-        shape, total = Shape(self._body, state.u), np.zeros_like(state.u)
-        for term in self._problem.terms:
-            force = term.free_force(shape, state.v)
-            if force is not None:
-                total += force
-        return total
+        return self._problem.free_force_at(Shape(self._body, state.u), state.v)

@@ -230,7 +230,11 @@ class BodyProblem(SplitProblem):
 
     def free_force(self, u: Floats, v: Floats) -> Floats:
         """∇₂R + ∇U [N], (n, 3), without what acts within stages alone."""
-        shape, total = self.shape_at(u), np.zeros_like(u)
+        return self.free_force_at(self.shape_at(u), v)
+
+    def free_force_at(self, shape: Shape, v: Floats) -> Floats:
+        """The same at a shape that is known."""
+        total = np.zeros_like(v)
         for term in self.terms:
             force = term.free_force(shape, v)
             if force is not None:
