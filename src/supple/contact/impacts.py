@@ -71,19 +71,16 @@ class PressedNormals:
         off = wanted - self.components(field)
         if np.abs(off).max(initial=0.0) <= _STILL * np.abs(field).max(initial=0.0):
             return field
-        # M δ is a sum of normals: tangential(M δ) = 0 with δ = δ_n + δ_t, by conjugate gradients
-        change = self.spread(off, field)
-        r = -self.tangential(mass_times(change))
-        p, rr = r.copy(), float(np.vdot(r, r))
-        enough = _EXACT**2 * rr
-        for _ in range(_MOST):
-            if rr <= enough:
-                break
-            Mp = self.tangential(mass_times(p))
-            alpha = rr / float(np.vdot(p, Mp))
-            change += alpha * p
-            r -= alpha * Mp
-            rr, before = float(np.vdot(r, r)), rr
-            p = r + (rr / before) * p
-        result: Floats = field + change
+        from scipy.sparse.linalg import LinearOperator, cg  # slow to import
+
+        # M δ is a sum of normals: tangential(M (δ_n + δ_t)) = 0, solved for δ_t
+        normal_part = self.spread(off, field)
+
+        def multiply(x: Floats) -> Floats:
+            return self.tangential(mass_times(x.reshape(field.shape))).ravel()
+
+        matrix = LinearOperator((field.size, field.size), matvec=multiply, dtype=np.float64)
+        left = -self.tangential(mass_times(normal_part))
+        tangential_part, _ = cg(matrix, left.ravel(), rtol=_EXACT, maxiter=_MOST)
+        result: Floats = field + normal_part + tangential_part.reshape(field.shape)
         return result
