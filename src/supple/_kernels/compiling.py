@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Callable
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, cast
 
 from numba import njit
 
 from supple._kernels.once import SharedCache
+from supple._kernels.stamps import stamp_of
 
 Function = Callable[..., Any]
 
@@ -66,8 +64,9 @@ def _cached(function: Function, options: Any) -> Function:
         return cast(Function, njit(**{**options, "cache": False})(function))
     if hasattr(compiled, "enable_caching"):  # not so where NUMBA_DISABLE_JIT asks for plain Python
         # Numba takes a cached kernel for fresh while its own file is the same. Ours call formulas
-        # of other files too, so every cached kernel is tied to the text of all of them.
-        compiled._cache = compiled.shared_cache = SharedCache(function, sources_stamp())
+        # of other files too, so a cached kernel is tied to the text of all that it can call.
+        stamp = stamp_of(function.__code__.co_filename)
+        compiled._cache = compiled.shared_cache = SharedCache(function, stamp)
         compiled.compile = compiled.shared_cache.guard(compiled.compile)
     return cast(Function, compiled)
 
@@ -76,11 +75,3 @@ def pointwise(function: Function) -> Function:
     """Compile the formula of one point, to be inlined in kernels."""
     compiled: Function = njit(inline="never", **{**_OPTIONS, "cache": False})(function)
     return compiled
-
-
-@lru_cache(maxsize=1)
-def sources_stamp() -> str:
-    """A hash of every file that holds compiled code."""
-    package = Path(__file__).parents[1]
-    files = sorted([*package.glob("_kernels/**/*.py"), *package.glob("materials/*.py")])
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
