@@ -22,6 +22,7 @@ NAMES = [
     "bent_examples",
     "reduced_examples",
     "reduced_cubature",
+    "reduced_contact",
     "reduced_laws",
     "characters",
     "full_characters",
