@@ -166,8 +166,9 @@ def check_seams(
         )
         return
     raise InputError(
-        f"seam_tolerance={tolerance:g} m: no seam of a garment of {count} panel(s) was found{told}; "
-        "give a larger one, put the panels where they meet, or leave it out if nothing is to be sewn"
+        f"seam_tolerance={tolerance:g} m: no seam of a garment of {count} panel(s) was found"
+        f"{told}; give a larger one, put the panels where they meet, or leave it out if nothing "
+        "is to be sewn"
     )
 
 
