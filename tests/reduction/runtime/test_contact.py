@@ -137,6 +137,7 @@ def test_every_kind_of_obstacle_keeps_a_body_out() -> None:
         sp.Box(centre=centre, size=(0.1, 0.1, 0.12), rotation=(0.3, 0.2, 0.1)),
         sp.Capsule(start=(0.2, -0.1, -0.08), end=(0.3, 0.2, -0.08), radius=0.06),
         sp.Plane(normal=(0, 0.1, 1), offset=-0.03),
+        sp.Cylinder(start=(0.2, -0.1, -0.08), end=(0.3, 0.2, -0.08), radius=0.06),
         sp.MeshObstacle(ball().surface()),
         sp.HeightField(np.full((8, 8), -0.02), spacing=0.08, origin=(-0.1, -0.2, 0)),
     ]
