@@ -47,6 +47,7 @@ WITH_FOLDERS = [
     "pose_dampings",
     "cantilever_targets",
     "drops",
+    "self_contact",
 ]
 
 
