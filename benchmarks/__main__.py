@@ -48,6 +48,7 @@ WITH_FOLDERS = [
     "cantilever_targets",
     "drops",
     "self_contact",
+    "contact_scenes",
 ]
 
 
