@@ -48,6 +48,8 @@ WITH_FOLDERS = [
     "pose_dampings",
     "cantilever_targets",
     "drops",
+    "self_contact",
+    "contact_scenes",
 ]
 
 
