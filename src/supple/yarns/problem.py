@@ -24,6 +24,7 @@ from supple.yarns.step import StepPotential
 
 _EPSILON = float(np.finfo(float).eps)
 _EXACT_AT, _LOOSEST = 1e-6, 100.0  # tolerance at which contacts are as exact as those of bodies
+_LEFT = 0.2  # of the length of a segment: what a step of too few iterations has to leave
 _ROUNDINGS = 100.0  # in a potential, which adds up over all yarns
 
 
@@ -46,6 +47,7 @@ class YarnProblem(Problem):
         self.layers = None if self_contact is None else SelfContactForces(cloth, self_contact)
         """What keeps the cloth out of itself."""
         self._begun = cloth.net.positions
+        self._arcs = cloth.net.arc_lengths
         self._cloth = cloth
         self._diagonal = cloth.pattern.indptr[:-1]
         self.arrays = ArrayPool((cloth.pattern.n_blocks, 5, 5))
@@ -57,10 +59,12 @@ class YarnProblem(Problem):
         nodes, family = cloth.net.segments
         ends = cloth.net.arc_lengths[nodes, family[:, None]]
         self._edge = float(np.mean(ends[:, 1] - ends[:, 0]))
+        self._nodes, self._columns = nodes, 3 + family
+        self.active_set = _Unfolded(self)
         if obstacles:
             self.contact = self._contact_with(obstacles, tolerance)
             self._friction = ObstacleFriction(self.contact, obstacles, cloth.slip_speed)
-            self.active_set = _ObstacleContacts(self.contact, self._friction)
+            self.active_set = _ObstacleContacts(self, self.contact, self._friction)
 
     @property
     def pattern(self) -> BlockPattern:  # type: ignore[override]
@@ -102,7 +106,7 @@ class YarnProblem(Problem):
         Where it cannot be solved, the forces of contacts stay those of the last step.
         """
         self._potential, self.floor = potential, 0.0
-        kept = self.contact_state()
+        kept, self._arcs = self.contact_state(), start[:, 3:]
         if self.layers is not None:
             self._begun = np.ascontiguousarray(start[:, :3])
             past = np.ascontiguousarray(stage.u_v[:, :3])
@@ -168,6 +172,24 @@ class YarnProblem(Problem):
             return 1.0
         x, way = (np.ascontiguousarray(each[:, :3]) for each in (u, step))
         return self.layers.collision_free_step(x, way)
+
+    def unfolded(self, u: Floats) -> Floats:
+        """u (n, 5) with arc lengths as they began where a segment would lose most of its own.
+
+        Too few iterations may leave crossings past each other, where nothing is defined.
+        """
+        began = np.zeros_like(u)
+        began[:, 3:] = self._arcs
+        first, last, column = self._nodes[:, 0], self._nodes[:, 1], self._columns
+        least = _LEFT * (began[last, column] - began[first, column])
+        out = u
+        while True:
+            short = (out[last, column] - out[first, column] < least).nonzero()[0]
+            if not len(short):
+                return out
+            out = u.copy() if out is u else out
+            for end in (first, last):
+                out[end[short], column[short]] = began[end[short], column[short]]
 
     def feasible_starts(self, starts: Sequence[Floats]) -> Sequence[Floats]:
         if self.layers is None:
@@ -256,11 +278,23 @@ class YarnLinearization(Linearization):
         return self._matrices[definite]
 
 
+class _Unfolded(ActiveSet):
+    """No contacts with obstacles."""
+
+    def __init__(self, problem: YarnProblem) -> None:
+        self._problem = problem
+
+    def projected_out(self, stage: Stage, u: Floats) -> Floats:
+        return self._problem.unfolded(u)
+
+
 class _ObstacleContacts(ActiveSet):
     """The contacts of crossings with obstacles."""
 
-    def __init__(self, contact: AugmentedLagrangian, friction: ObstacleFriction) -> None:
-        self._contact, self._friction = contact, friction
+    def __init__(
+        self, problem: YarnProblem, contact: AugmentedLagrangian, friction: ObstacleFriction
+    ) -> None:
+        self._problem, self._contact, self._friction = problem, contact, friction
 
     def update_multipliers(self, here: Linearization, step: Floats, length: float) -> float:
         assert isinstance(here, YarnLinearization)
@@ -278,4 +312,4 @@ class _ObstacleContacts(ActiveSet):
 
     def projected_out(self, stage: Stage, u: Floats) -> Floats:
         out = self._contact.contacts.projected_out(stage, u[:, :3])
-        return np.column_stack([out, u[:, 3:]])
+        return np.column_stack([out, self._problem.unfolded(u)[:, 3:]])
