@@ -95,7 +95,7 @@ SLOW = ("wire", "knife", "torus", "cone", "cylinder")
 )
 def test_a_block_falls_on_what_is_thinner_than_its_cells(name):
     sim = falling(brick(above=0.01), THIN[name])
-    assert stays_out(sim, THIN[name], 8)
+    assert stays_out(sim, THIN[name], 6)
 
 
 @pytest.mark.parametrize("name", ["rod", "bar"])
@@ -106,13 +106,14 @@ def test_admm_holds_edges_too(name):
 
 def test_vertices_alone_would_let_it_pass():
     """The same rod between two rows of vertices: none of them ever meets it."""
-    sim = falling(brick((2, 2, 1), above=0.005), THIN["rod"])
-    stays_out(sim, THIN["rod"], 3)
-    vertices = sim.body.mesh.vertices + sim.state.u
-    pressed = sim.contact_forces.any(axis=1)
-    assert pressed.any()
-    distance = THIN["rod"].signed_distance(vertices[pressed])[0]
-    assert (distance > 1e-3).any()
+    sim = falling(brick((2, 2, 1), above=0.002), THIN["rod"])
+    away = 0.0
+    for _ in range(4):
+        stays_out(sim, THIN["rod"], 1)
+        pressed = sim.contact_forces.any(axis=1)
+        vertices = (sim.body.mesh.vertices + sim.state.u)[pressed]
+        away = max(away, THIN["rod"].signed_distance(vertices)[0].max(initial=0.0))
+    assert away > 1e-3  # what is held is not on the rod itself
 
 
 @pytest.mark.parametrize("iterations", [None, 1])
