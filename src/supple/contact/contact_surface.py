@@ -28,6 +28,8 @@ _PARALLEL = 1e-3
 """Squared sine, by the edges at rest, below which barriers between edges are smoothed."""
 _SLOWNESS = 0.1
 """Share of a gap that a step may leave."""
+_ROUNDINGS = 1000 * float(np.finfo(float).eps)
+"""Times the largest coordinate: a gap that rounding cannot close."""
 _NO_TRIANGLE = -1
 
 
@@ -215,18 +217,19 @@ class ContactSurface:
 
     def collision_free_step(self, x: Floats, step: Floats) -> float:
         """The share of a step (m, 3) from x, up to 1, that can be gone without an impact."""
-        least = 1.0
+        least, floor = 1.0, _ROUNDINGS * float(np.abs(x).max())
         for prims, others, kind in self._kinds():
             of_prims, of_others = np.empty((len(prims), 6)), np.empty((len(others), 6))
             for of, them in ((of_prims, prims), (of_others, others)):
-                boxes.swept_boxes(x, x + least * step, them, np.zeros(len(them)), of)
+                boxes.swept_boxes(x, x + least * step, them, np.full(len(them), floor), of)
             order, nodes = _tree(of_others)
             given = kind, x, step, prims, of_prims, others, of_others, order, nodes, self.held
             ends = _ends(len(prims))
             times = np.ones(len(ends) - 1)
 
             def task(n: int, given: Any = given, ends: Ints = ends, times: Floats = times) -> None:
-                times[n] = boxes.earliest_impact(*given, _SLOWNESS, ends[n], ends[n + 1])
+                ways = _SLOWNESS, floor, ends[n], ends[n + 1]
+                times[n] = boxes.earliest_impact(*given, *ways)
 
             run_all([partial(task, n) for n in range(len(times))])
             least = min(least, float(times.min()))

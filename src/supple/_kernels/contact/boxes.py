@@ -132,12 +132,13 @@ def overlapping(
 
 
 @pointwise
-def time_of_impact(kind, y, way, slowness, latest, c, e, r):
+def time_of_impact(kind, y, way, slowness, floor, latest, c, e, r):
     """How much of their way (4, 3) the points of a stencil can go, ``latest`` or more if all.
 
     By conservative advancement (Li et al., Codimensional Incremental Potential Contact, 2021,
     Alg. 1): in each advance no point goes further than the sides are apart. It ends where they are
-    as near as a share ``slowness`` of where they began. y is moved along.
+    as near as a share ``slowness`` of where they began, counted from the ``floor`` [m], below which
+    rounding could carry one through the other; what is there goes slowly. y is moved along.
     """
     longest = 0.0
     side, split = 0.0, 1 if kind == VERTEX_FACE else 2
@@ -154,11 +155,12 @@ def time_of_impact(kind, y, way, slowness, latest, c, e, r):
         return np.inf
     closest(kind, y, c, e)
     d = math.sqrt(apart(y, c, r))
-    if d > longest * latest:
+    if d > longest * latest + floor:
         return np.inf
-    enough = slowness * d
+    floor = min(floor, 0.9 * d)
+    enough = slowness * (d - floor)
     time = 0.0
-    advance = (1.0 - slowness) * d / longest
+    advance = (1.0 - slowness) * (d - floor) / longest
     for _ in range(_ADVANCES):
         if time + advance > latest:
             return np.inf
@@ -166,7 +168,7 @@ def time_of_impact(kind, y, way, slowness, latest, c, e, r):
             for i in range(3):
                 y[a, i] += advance * way[a, i]
         closest(kind, y, c, e)
-        d = math.sqrt(apart(y, c, r))
+        d = math.sqrt(apart(y, c, r)) - floor
         if time > 0.0 and d < enough:
             break
         time += advance
@@ -176,7 +178,20 @@ def time_of_impact(kind, y, way, slowness, latest, c, e, r):
 
 @kernel
 def earliest_impact(
-    kind, x, step, prims, boxes, others, other_boxes, order, nodes, held, slowness, first, last
+    kind,
+    x,
+    step,
+    prims,
+    boxes,
+    others,
+    other_boxes,
+    order,
+    nodes,
+    held,
+    slowness,
+    floor,
+    first,
+    last,
 ):
     """The least share of a step (m, 3) from x that primitives first to last can go, up to 1."""
     latest, leaves, n = 1.0, (len(nodes) + 1) // 2, len(order)
@@ -206,7 +221,7 @@ def earliest_impact(
                     vertex = prims[k, a] if a < split else others[j, a - split]
                     for i in range(3):
                         y[a, i], way[a, i] = x[vertex, i], step[vertex, i]
-                time = time_of_impact(kind, y, way, slowness, latest, c, e, r)
+                time = time_of_impact(kind, y, way, slowness, floor, latest, c, e, r)
                 latest = min(latest, time)
     return latest
 
