@@ -2,8 +2,8 @@
 
 ``python -m benchmarks yarn_shirts FOLDER`` reads man and shirt as examples/shirt.py does. The sheet
 is put on and walks for a while; then it is woven as it hangs, at the spacings of the paper's two
-sizes, and goes on as yarns with one Newton iteration a step, as there. ``--save MOTIONS`` keeps the
-last shapes for docs/figures/yarn_shirts.py. The largest needs 12 GB.
+sizes, and goes on as yarns with one Newton iteration a step, as there. ``--save SHAPES`` keeps the
+sheet and the last shapes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -100,7 +101,7 @@ def main() -> None:
     reader.add_argument("folder", type=Path)
     reader.add_argument("--save", type=Path)
     given, _ = reader.parse_known_args(sys.argv[2:])
-    keep = given.save or Path(__file__).resolve().parent / ".shirts"
+    keep = given.save or Path(tempfile.mkdtemp())
     keep.mkdir(exist_ok=True)
     file = keep / "worn.npz"
     if not file.exists():
