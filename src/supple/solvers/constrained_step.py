@@ -63,33 +63,20 @@ class ConstrainedStep:
             if not len(among):
                 break
             vertices, before = contacts.vertices[among], contacts.forces[among]
-            columns = self._step.responses(vertices)
-            responses = columns[:, vertices]
-            if turning is not None:  # forces on vertices turn the body, too
-                at = turning.G[:, vertices]
-                turned = np.tensordot(at, np.tensordot(turning.H, at, axes=1), axes=(0, 0))
-                turned = turned.transpose(2, 0, 1, 3)
-                responses = turned + (np.eye(3) * responses if columns.shape[3] == 1 else responses)
-            contacts.solve(among, np.ascontiguousarray(responses), u[vertices], accuracy)
-            change = contacts.forces[among] - before
-            u = u + _moved(columns, change)
+            responses = self._step.responses(vertices, contacts.candidates)
+            if turning is None:
+                turn = np.zeros((0, len(vertices), 3)), np.zeros((3, 3))
+            else:  # forces on vertices turn the body, too
+                turn = np.ascontiguousarray(turning.G[:, vertices]), turning.H
+            contacts.solve(among, responses, turn, u[vertices], accuracy)
+            change, pushed = contacts.forces[among] - before, np.zeros_like(u)
+            np.add.at(pushed, vertices, change)
+            u = u + self._step.solve(pushed)
             if turning is not None:
-                more = turning.H @ np.einsum("bkj,kj->b", at, change)
+                more = turning.H @ np.einsum("bkj,kj->b", turn[0], change)
                 theta, u = theta + more, u + turning.follow(more)
             pressed = contacts.involved(u)
             if np.isin(pressed, among).all():
                 break
             among = np.union1d(among, pressed)
         return u, theta
-
-
-def _moved(columns: Floats, forces: Floats) -> Floats:
-    """How nodes move (n, 3) by forces (k, 3), with responses (k, n, p, m)."""
-    _, n, p, m = columns.shape
-    moved: Floats = np.empty((n, 3))
-    if m == 3:
-        np.einsum("knpm,km->np", columns, forces, out=moved)
-        return moved
-    for i in range(3):
-        moved[:, i] = forces[:, i] @ columns[:, :, i if p == 3 else 0, 0]
-    return moved

@@ -89,6 +89,11 @@ class LocalTerms(ABC):
         """z ← argmin Φ(z) + w/2 ‖z − s‖², starting from the z given (Eq. 40)."""
 
 
+TurnResponse = tuple[Floats, Floats]
+"""G (3, j, 3), how vertices follow a turn about each axis [m], and the turn by a torque [1/(N m)],
+(3, 3); no rows of G where a body does not turn."""
+
+
 class VertexContacts(ABC):
     """Contacts of k single vertices: the global step solves for their forces, with the body's."""
 
@@ -96,6 +101,8 @@ class VertexContacts(ABC):
     """(k,)"""
     forces: Floats
     """On the vertices [N], (k, 3)."""
+    candidates: Ints
+    """All vertices that may ever touch, sorted."""
 
     @abstractmethod
     def follow(self, u: Floats) -> None:
@@ -106,10 +113,13 @@ class VertexContacts(ABC):
         """Those of the contacts that press, or that are inside at u (n, 3)."""
 
     @abstractmethod
-    def solve(self, among: Ints, responses: Floats, places: Floats, accuracy: float) -> None:
+    def solve(
+        self, among: Ints, responses: Floats, turn: TurnResponse, places: Floats, accuracy: float
+    ) -> None:
         """Find the forces of some contacts, and where their vertices go, ``places`` (j, 3).
 
-        ``responses`` (j, j, p, m) [m/N]: how the force of each moves the others. Places are to be
+        ``responses`` (j, j, p, m) [m/N]: how the force of each moves the others, and ``turn``: how
+        it turns them all. Places are to be
         found to ``accuracy`` [m], or to what contacts are exact to if that is less.
         """
 

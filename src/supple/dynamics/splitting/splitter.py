@@ -35,6 +35,7 @@ from supple.solvers.splitting import (
     Outside,
     SplitOptions,
     Splitting,
+    TurnResponse,
     VertexContacts,
 )
 
@@ -51,8 +52,8 @@ class ObstacleContacts(VertexContacts):
     vertices.
     """
 
-    def __init__(self, contacts: Contacts, stage: Stage) -> None:
-        self._contacts, self._stage = contacts, stage
+    def __init__(self, contacts: Contacts, stage: Stage, candidates: Ints) -> None:
+        self._contacts, self._stage, self.candidates = contacts, stage, candidates
         self.vertices = contacts.pairs.vertex
         self.forces = contacts.warm_start_forces()
 
@@ -64,12 +65,15 @@ class ObstacleContacts(VertexContacts):
         inside = np.einsum("ki,ki->k", pairs.normal, u[self.vertices]) < pairs.offset
         return np.flatnonzero(inside | self.forces.any(axis=1))
 
-    def solve(self, among: Ints, responses: Floats, places: Floats, accuracy: float) -> None:
+    def solve(
+        self, among: Ints, responses: Floats, turn: TurnResponse, places: Floats, accuracy: float
+    ) -> None:
         pairs, forces = self._contacts.pairs, self.forces[among]
         planes = pairs.normal[among], pairs.offset[among], pairs.origin[among]
         enough = min(_ENOUGH * self._contacts.exact, accuracy)
         sweeps = int(np.clip(_PRODUCTS // len(among) ** 2, *_SWEEPS))
-        solve_contacts(responses, *planes, pairs.friction[among], places, forces, enough, sweeps)
+        mu = pairs.friction[among]
+        solve_contacts(responses, *turn, *planes, mu, places, forces, enough, sweeps)
         self.forces[among] = forces
 
     def finish(self) -> None:
@@ -137,7 +141,7 @@ class Splitter:
             terms.append(term)
         contacts = None
         if self._contacts is not None and self._contacts.pairs.count:
-            contacts = ObstacleContacts(self._contacts, stage)
+            contacts = ObstacleContacts(self._contacts, stage, self._body.contact_vertices)
         start = []
         for local in terms:
             place = np.empty(local.shape)
