@@ -16,8 +16,11 @@ import numpy as np
 
 from supple._kernels.contact.vertices import SLIDING
 from supple.bodies.elastic_body import ElasticBody
-from supple.contact.contacts import Contacts, Projection
+from supple.contact.contacts import Contacts
+from supple.contact.facets import Facets
 from supple.contact.obstacles.base import Obstacle
+from supple.contact.pairs import Projection
+from supple.core.sparse import BlockPattern
 from supple.core.types import Floats, Ints
 from supple.integrators import Stage
 
@@ -53,8 +56,16 @@ class AugmentedLagrangian:
 
     _stage: Stage  # since ``begin``
 
-    def __init__(self, contacts: Contacts, diagonal: Ints, stiffness: Floats, mass: Floats) -> None:
-        self.contacts = contacts
+    def __init__(
+        self,
+        contacts: Contacts,
+        diagonal: Ints,
+        stiffness: Floats,
+        mass: Floats,
+        pattern: BlockPattern | None = None,
+    ) -> None:
+        """``pattern`` couples the vertices of each edge and face, where these are contacts."""
+        self.contacts, self._pattern = contacts, pattern
         self.diagonal, self._stiffness, self._mass = diagonal, stiffness, mass
         self._viscosity = np.zeros(len(mass))
         self.weights = np.zeros(0)
@@ -68,12 +79,17 @@ class AugmentedLagrangian:
         vertices = body.contact_vertices
         edge = float(body.mesh.edge_lengths().mean())
         contacts = Contacts(
-            obstacles, body.mesh.vertices, body.free, vertices[movable[vertices]], edge
+            obstacles,
+            body.mesh.vertices,
+            body.free,
+            vertices[movable[vertices]],
+            edge,
+            facets=Facets.of_body(body),
         )
         diagonal = body.pattern.indptr[:-1]
         rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
         stiffness = np.einsum("bii->b", rest[diagonal]) / 3
-        return cls(contacts, diagonal, stiffness, body.mass_values[diagonal])
+        return cls(contacts, diagonal, stiffness, body.mass_values[diagonal], body.pattern)
 
     def add_damping_diagonal(self, values: Floats) -> None:
         """Know of damping by its matrix at rest [N s/m], blocks on the body's pattern."""
@@ -98,14 +114,14 @@ class AugmentedLagrangian:
         pairs.limits = pairs.friction * np.maximum(normal, 0.0) / self.weights
 
     def _set_weights(self) -> None:
-        by_vertex = self.stiffness_at(self._stage)
-        self.weights = self._boost * _WEIGHT * by_vertex[self.contacts.pairs.vertex]
+        by_point = self.contacts.pairs.stiffness_of(self.stiffness_at(self._stage))
+        self.weights = self._boost * _WEIGHT * by_point
 
     def evaluate(self, u: Floats) -> ContactPoint:
         """Forces and potential at u (n, 3)."""
         at = self.contacts.projection(u)
         force = np.zeros_like(u)
-        np.add.at(force, self.contacts.pairs.vertex, self.weights[:, None] * (at.s - at.z))
+        self.contacts.pairs.add_to(force, self.weights[:, None] * (at.s - at.z))
         return ContactPoint(u, at, force, self.contacts.energy(u, self.weights), at.blocks)
 
     def add_matrix(self, here: ContactPoint, values: Floats, *, majorized: bool) -> None:
@@ -114,8 +130,21 @@ class AugmentedLagrangian:
         here.blocks = here.at.blocks
         if majorized:
             here.blocks = self.contacts.projected(here.at.s, majorized=True).blocks
-        where = self.diagonal[pairs.vertex]
-        np.add.at(values, where, self.weights[:, None, None] * here.blocks)
+        blocks, rows = self.weights[:, None, None] * here.blocks, pairs.between
+        if not len(rows):
+            np.add.at(values, self.diagonal[pairs.vertex], blocks)
+            return
+        alone = np.ones(pairs.count, dtype=bool)
+        alone[rows] = False
+        np.add.at(values, self.diagonal[pairs.vertex[alone]], blocks[alone])
+        assert self._pattern is not None
+        nodes, shares, n = pairs.nodes[rows], pairs.shares[rows], np.int64(len(self._mass))
+        for a in range(3):
+            for b in range(a, 3):  # blocks are symmetric, so that order does not matter
+                low, high = np.sort(nodes[:, [a, b]], axis=1).T
+                where = np.searchsorted(self._pattern.keys, low * n + high)
+                part = (shares[:, a] * shares[:, b])[:, None, None]
+                np.add.at(values, where, part * blocks[rows])
 
     def update_multipliers(self, here: ContactPoint, step: Floats, length: float) -> float:
         """The primal–dual update after a share of a step from ``here``, made with its matrix.
@@ -126,7 +155,7 @@ class AugmentedLagrangian:
         """
         contacts, pairs = self.contacts, self.contacts.pairs
         pull = here.at.s - here.at.z
-        promised = pull + np.einsum("kij,kj->ki", here.blocks, step[pairs.vertex])
+        promised = pull + np.einsum("kij,kj->ki", here.blocks, pairs.at(step))
         multiplier = pairs.scaled_multiplier + length * (promised - pairs.scaled_multiplier)
         pressed = -np.einsum("ki,ki->k", pairs.normal, multiplier)
         limits = pairs.friction * np.maximum(pressed, 0.0)
@@ -158,7 +187,7 @@ class AugmentedLagrangian:
         at = contacts.projection(u)
         s, z = at.s, at.z
         contacts.store_forces(self.weights[:, None] * (z - s))
-        apart = u[pairs.vertex] - z
+        apart = pairs.at(u) - z
         off = float(np.abs(apart).max(initial=0.0))
         inside = float(np.abs(np.einsum("ki,ki->k", apart, pairs.normal)).max(initial=0.0))
         limits = pairs.friction * contacts.pressed(s)

@@ -8,11 +8,13 @@ responses of the body to forces on the vertices that touch.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from supple.core.types import Floats
+from supple.core.types import Floats, Ints
 from supple.solvers.global_step import GlobalStep
-from supple.solvers.splitting import Splitting, VertexContacts
+from supple.solvers.splitting import PointContacts, Splitting
 from supple.solvers.turning import Turning
 
 _CONTACT_ACCURACY = 0.01  # of the way of a global step: what is left looks like noise to the others
@@ -31,8 +33,7 @@ class ConstrainedStep:
         contacts, theta = self._split.contacts, np.zeros(3)
         if contacts is not None:
             contacts.follow(u)
-            force = force.copy()
-            np.add.at(force, contacts.vertices, contacts.forces)
+            force = contacts.push(force)
         step = self._step.solve(force)
         u = u + step
         if self._turns:
@@ -56,27 +57,51 @@ class ConstrainedStep:
         return 0.0 if self._turning is None else self._turning.force(theta)
 
     def _in_contact(
-        self, contacts: VertexContacts, u: Floats, theta: Floats, accuracy: float
+        self, contacts: PointContacts, u: Floats, theta: Floats, accuracy: float
     ) -> tuple[Floats, Floats]:
         turning, among = self._turning, contacts.involved(u)
         for _ in range(_MOST_ROUNDS):
             if not len(among):
                 break
-            vertices, before = contacts.vertices[among], contacts.forces[among]
-            responses = self._step.responses(vertices, contacts.candidates)
+            before = contacts.forces[among]
+            responses = self._responses(contacts, among)
             if turning is None:
-                turn = np.zeros((0, len(vertices), 3)), np.zeros((3, 3))
-            else:  # forces on vertices turn the body, too
-                turn = np.ascontiguousarray(turning.G[:, vertices]), turning.H
-            contacts.solve(among, responses, turn, u[vertices], accuracy)
-            change, pushed = contacts.forces[among] - before, np.zeros_like(u)
-            np.add.at(pushed, vertices, change)
-            u = u + self._step.solve(pushed)
+                turn = np.zeros((0, len(among), 3)), np.zeros((3, 3))
+            else:  # forces on points turn the body, too
+                G = contacts.mixed(among, partial(_taken, turning.G), 1)
+                turn = np.ascontiguousarray(G), turning.H
+            contacts.solve(among, responses, turn, contacts.at(u, among), accuracy)
+            change = np.zeros_like(contacts.forces)
+            change[among] = contacts.forces[among] - before
+            u = u + self._step.solve(contacts.push(np.zeros_like(u), change))
             if turning is not None:
-                more = turning.H @ np.einsum("bkj,kj->b", turn[0], change)
+                more = turning.H @ np.einsum("bkj,kj->b", turn[0], change[among])
                 theta, u = theta + more, u + turning.follow(more)
             pressed = contacts.involved(u)
             if np.isin(pressed, among).all():
                 break
             among = np.union1d(among, pressed)
         return u, theta
+
+    def _responses(self, contacts: PointContacts, among: Ints) -> Floats:
+        """How some points move by unit forces on each of them, (j, j, p, m) [m/N]."""
+        nodes = contacts.nodes[among]
+        if contacts.are_vertices:
+            return self._step.responses(nodes[:, 0], contacts.candidates)
+        vertices = np.unique(nodes)
+        of_vertices = self._step.responses(vertices, contacts.candidates)
+
+        def rows(some: Ints) -> Floats:
+            return np.asarray(of_vertices[np.searchsorted(vertices, some)])
+
+        by_points = contacts.mixed(among, rows, 0)
+
+        def columns(some: Ints) -> Floats:
+            return _taken(by_points, np.searchsorted(vertices, some))
+
+        return np.ascontiguousarray(contacts.mixed(among, columns, 1))
+
+
+def _taken(array: Floats, vertices: Ints) -> Floats:
+    """What an array says of vertices, along its second axis."""
+    return np.asarray(array[:, vertices])

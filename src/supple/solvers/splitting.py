@@ -10,7 +10,7 @@ so that Σ w D_iᵀD_i is one n × n matrix for all three.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -94,19 +94,57 @@ TurnResponse = tuple[Floats, Floats]
 (3, 3); no rows of G where a body does not turn."""
 
 
-class VertexContacts(ABC):
-    """Contacts of k single vertices: the global step solves for their forces, with the body's."""
+class PointContacts(ABC):
+    """Contacts of k points: the global step solves for their forces, with the body's.
 
-    vertices: Ints
-    """(k,)"""
+    A point is a vertex, or up to three of them have shares in it.
+    """
+
+    nodes: Ints
+    """(k, 3)"""
+    shares: Floats
+    """Of the nodes in the points, (k, 3)."""
+    are_vertices: bool
+    """Whether all of them are: the first of their nodes, with a share of 1."""
     forces: Floats
-    """On the vertices [N], (k, 3)."""
+    """On the points [N], (k, 3)."""
     candidates: Ints
-    """All vertices that may ever touch, sorted."""
+    """All vertices that may ever be nodes of a point, sorted."""
 
     @abstractmethod
     def follow(self, u: Floats) -> None:
         """Turn planes to where the vertices are at u (n, 3)."""
+
+    def at(self, u: Floats, among: Ints) -> Floats:
+        """Where the points of some contacts are (j, 3), at u (n, 3)."""
+        nodes = self.nodes[among]
+        if self.are_vertices:
+            return np.asarray(u[nodes[:, 0]])
+        return np.asarray(np.einsum("ka,kai->ki", self.shares[among], u[nodes]))
+
+    def push(self, force: Floats, on_points: Floats | None = None) -> Floats:
+        """``force`` (n, 3) with those ``on_points`` (k, 3) added, or those of the contacts."""
+        total, added = force.copy(), self.forces if on_points is None else on_points
+        if self.are_vertices:
+            np.add.at(total, self.nodes[:, 0], added)
+        else:
+            np.add.at(total, self.nodes, self.shares[:, :, None] * added[:, None])
+        return total
+
+    def mixed(self, among: Ints, of_vertices: Callable[[Ints], Floats], axis: int) -> Floats:
+        """What is linear in places of points, from what it is ``of_vertices``, along an axis."""
+        nodes = self.nodes[among]
+        if self.are_vertices:
+            return of_vertices(nodes[:, 0])
+        total: Floats | None = None
+        for k in range(nodes.shape[1]):
+            part = of_vertices(nodes[:, k])
+            shape = [1] * part.ndim
+            shape[axis] = len(among)
+            part = part * self.shares[among, k].reshape(shape)
+            total = part if total is None else total + part
+        assert total is not None
+        return total
 
     @abstractmethod
     def involved(self, u: Floats) -> Ints:
@@ -116,7 +154,7 @@ class VertexContacts(ABC):
     def solve(
         self, among: Ints, responses: Floats, turn: TurnResponse, places: Floats, accuracy: float
     ) -> None:
-        """Find the forces of some contacts, and where their vertices go, ``places`` (j, 3).
+        """Find the forces of some contacts, and where their points go, ``places`` (j, 3).
 
         ``responses`` (j, j, p, m) [m/N]: how the force of each moves the others, and ``turn``: how
         it turns them all. Places are to be
@@ -143,7 +181,7 @@ class Splitting:
     blocks: Floats | None = None
     """The rest of that matrix, (blocks, 3, 3)."""
     low_rank: LowRank | None = None
-    contacts: VertexContacts | None = None
+    contacts: PointContacts | None = None
     start: list[Floats] = field(default_factory=list)
     """Sound local variables to start from, one array a term."""
 

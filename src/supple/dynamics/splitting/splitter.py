@@ -33,10 +33,10 @@ from supple.solvers.splitting import (
     Dissipation,
     LocalTerms,
     Outside,
+    PointContacts,
     SplitOptions,
     Splitting,
     TurnResponse,
-    VertexContacts,
 )
 
 _SWEEPS = (10, 2000)  # over all contacts in a global step, at least and at most,
@@ -45,7 +45,7 @@ _ENOUGH = 0.1  # of how far a converged contact may be off
 _DRY_WEIGHT = 10.0  # times the weight of the cell's elasticity, likewise
 
 
-class ObstacleContacts(VertexContacts):
+class ObstacleContacts(PointContacts):
     """Non-penetration and Coulomb friction of pairs (Eqs. 58–60).
 
     The normal force that limits friction is that of the iteration at hand, and planes follow the
@@ -54,7 +54,9 @@ class ObstacleContacts(VertexContacts):
 
     def __init__(self, contacts: Contacts, stage: Stage, candidates: Ints) -> None:
         self._contacts, self._stage, self.candidates = contacts, stage, candidates
-        self.vertices = contacts.pairs.vertex
+        pairs = contacts.pairs
+        self.nodes, self.shares = pairs.nodes, pairs.shares
+        self.are_vertices = not len(pairs.between)
         self.forces = contacts.warm_start_forces()
 
     def follow(self, u: Floats) -> None:
@@ -62,7 +64,7 @@ class ObstacleContacts(VertexContacts):
 
     def involved(self, u: Floats) -> Ints:
         pairs = self._contacts.pairs
-        inside = np.einsum("ki,ki->k", pairs.normal, u[self.vertices]) < pairs.offset
+        inside = np.einsum("ki,ki->k", pairs.normal, pairs.at(u)) < pairs.offset
         return np.flatnonzero(inside | self.forces.any(axis=1))
 
     def solve(

@@ -13,7 +13,7 @@ from supple.bodies.shape import Shape
 from supple.contact.augmented_lagrangian import AugmentedLagrangian, ContactPoint
 from supple.contact.contacts import Impact
 from supple.contact.obstacles.base import Obstacle
-from supple.core.errors import InputError
+from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats, Ints
 from supple.damping.base import BoundDamping, DampingTangent
 from supple.dynamics.splitting import Splitter
@@ -110,6 +110,14 @@ class ObstacleContact(Term):
         self._pressed = set()
 
     def end_stage(self, solution: State) -> State:
+        obstacle = self._contacts.passed(solution.time, solution.u)
+        if obstacle is not None:
+            raise StepFailed(
+                f"a part of the body between its vertices would pass a {type(obstacle).__name__}",
+                time=solution.time,
+                residual=float("nan"),
+                advice="Try a smaller dt, or a finer mesh.",
+            )
         self._pressed |= self._contacts.touching
         return self._contacts.after_impact(solution, self._body.mass_times)
 
@@ -149,7 +157,8 @@ class ObstacleContact(Term):
 
     def restore(self, saved: Mapping[str, Floats]) -> None:
         if "contact.pairs" in saved:
-            self._contacts.restore(saved["contact.pairs"], saved["contact.forces"])
+            names = ("contact.pairs", "contact.forces", "contact.shares")
+            self._contacts.restore(*(saved[name] for name in names if name in saved))
             self._touching = self._contacts.touching
         self._pressed = set()
 
