@@ -111,10 +111,10 @@ def test_a_step_that_fails_is_taken_in_parts(monkeypatch):
     """And told: what cannot be solved at once is, in eight parts."""
     implicit = Stepper.implicit
 
-    def fails(self, rule, now, before, dt, external):
-        if dt > 1 / 60 / 6:
-            raise StepFailed("it was made to", time=now.time, residual=1.0, advice="None.")
-        return implicit(self, rule, now, before, dt, external)
+    def fails(self, part):
+        if part.dt > 1 / 60 / 6:
+            raise StepFailed("it was made to", time=part.now.time, residual=1.0, advice="None.")
+        return implicit(self, part)
 
     monkeypatch.setattr(Stepper, "implicit", fails)
     sim = sp.Simulation(block(), dt=1 / 60, gravity=(0, 0, -G))
@@ -125,8 +125,8 @@ def test_a_step_that_fails_is_taken_in_parts(monkeypatch):
 
 
 def test_a_step_that_fails_in_parts_too_leaves_all_as_it_was(monkeypatch):
-    def fails(self, rule, now, before, dt, external):
-        raise StepFailed("it was made to", time=now.time, residual=1.0, advice="None.")
+    def fails(self, part):
+        raise StepFailed("it was made to", time=part.now.time, residual=1.0, advice="None.")
 
     sim = sp.Simulation(block(), obstacles=sp.Plane(), dt=1 / 60, gravity=(0, 0, -G))
     stepped(sim, 3)

@@ -9,7 +9,7 @@ import numpy as np
 from supple.bodies.shape import Shape
 from supple.core.types import Floats
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.stepping import External, Stepper
+from supple.dynamics.stepping import External, StepPart, Stepper
 from supple.integrators import State
 
 
@@ -32,8 +32,9 @@ class EnergyAccount:
         self._problem, self._stepper, self._body = problem, stepper, problem.body
         self._energies: list[tuple[State, float]] = []
 
-    def balance(self, now: State, after: State, dt: float, external: External) -> EnergyBalance:
-        """The energy of a step, as the next one is to find it."""
+    def balance(self, part: StepPart, after: State) -> EnergyBalance:
+        """The energy of a step to ``after``, as the next one is to find it."""
+        now, dt, external = part.now, part.dt, part.external
         pushed = 0.5 * (external(now.time) + external(after.time))
         load = float(np.vdot(pushed, after.u - now.u))
         work, uncertain = self._work_of_obstacles(now, after, dt, external)

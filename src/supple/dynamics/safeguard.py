@@ -18,8 +18,8 @@ from supple.contact.contacts import Impact
 from supple.core.errors import StepFailed
 from supple.dynamics.energy_balance import EnergyAccount, EnergyBalance
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.stepping import External, Kept, Stepper
-from supple.integrators import BackwardEuler, ImplicitIntegrator, State
+from supple.dynamics.stepping import Kept, StepPart, Stepper
+from supple.integrators import BackwardEuler, State
 from supple.solvers.interface import StageSolver
 
 _HALVINGS = 8  # of a step that cannot be solved, or that gains energy
@@ -76,18 +76,8 @@ class SafeStepper:
     def memory(self, kept: Memory) -> None:
         self.has_touched, self._stepper.touched, self.just_hit, self.gained = kept
 
-    def step(
-        self,
-        rule: ImplicitIntegrator,
-        now: State,
-        before: State | None,
-        dt: float,
-        external: External,
-        *,
-        tangled: bool = False,
-        depth: int = 0,
-    ) -> State:
-        """The state ``dt`` after ``now``; StepFailed where parts cannot be solved either.
+    def step(self, part: StepPart, *, tangled: bool = False, depth: int = 0) -> State:
+        """The state at the end of a step; StepFailed where parts cannot be solved either.
 
         A rule that averages with the acceleration at the start throws a ``tangled`` body far away;
         a step of BackwardEuler smooths it.
@@ -95,28 +85,27 @@ class SafeStepper:
         start = self._keep()
         whole: State | None = None
         failed: StepFailed | None = None
-        for each in (rule, BackwardEuler()) if tangled else (rule,):
-            past = before if each is rule else None
+        for rule in (part.rule, BackwardEuler()) if tangled else (part.rule,):
             try:
-                whole, balance = self._whole(each, now, past, dt, external, depth)
+                whole, balance = self._whole(part.by(rule), depth)
             except StepFailed as error:
                 self._go_back(start)
                 if depth == _HALVINGS:
                     raise
                 failed = failed or error
             else:
-                lossy = self._is_lossy(each, balance, start, now, external)
+                lossy = self._is_lossy(part.by(rule), balance, start)
                 if depth >= _FOR_ACCURACY or not lossy:
                     return whole
                 break
         end = self._keep()
         self._go_back(start)
         try:
-            middle = self.step(rule, now, before, dt / 2, external, depth=depth + 1)
+            middle = self.step(part.first_half, depth=depth + 1)
             if middle.a is None:
-                a = self._stepper.acceleration(middle.time, middle.u, middle.v, external)
+                a = self._stepper.acceleration(middle.time, middle.u, middle.v, part.external)
                 middle = replace(middle, a=a)
-            return self.step(rule, middle, now, dt / 2, external, depth=depth + 1)
+            return self.step(part.second_half(middle), depth=depth + 1)
         except StepFailed as error:
             if whole is not None:
                 self._go_back(end)
@@ -130,45 +119,29 @@ class SafeStepper:
         stepper, self.memory = kept
         self._stepper.go_back(stepper)
 
-    def _whole(
-        self,
-        rule: ImplicitIntegrator,
-        now: State,
-        before: State | None,
-        dt: float,
-        external: External,
-        depth: int,
-    ) -> tuple[State, EnergyBalance | None]:
+    def _whole(self, part: StepPart, depth: int) -> tuple[State, EnergyBalance | None]:
         """A part of a step, not cut, and its energy if it is known; fails where it gains any."""
         stepper, start = self._stepper, self._keep()
         # after an impact with restitution there is stress that other rules would throw back
-        rules = [BackwardEuler()] if self.just_hit else [rule]
+        rules = [BackwardEuler()] if self.just_hit else [part.rule]
         if not isinstance(rules[0], BackwardEuler) and depth >= _BY_THE_RULE:
             rules.append(BackwardEuler())
-        for each in rules:
+        for rule in rules:
             self._go_back(start)
-            past = before if each is rule else None
-            after = stepper.implicit(each, now, past, dt, external)
-            impact = stepper.impact(now, dt)
+            tried = part.by(rule)
+            after = stepper.implicit(tried)
+            impact = stepper.impact(tried.now, tried.dt)
             self.just_hit = impact is not None
             if impact is not None:
-                return self._through(impact, each, now, past, dt, external), None
-            sound, balance = self._without_gain(now, after, dt, external)
+                return self._through(impact, tried), None
+            sound, balance = self._without_gain(tried, after)
             if sound:
                 return after, balance
         if balance is not None and balance.uncertain and depth == _HALVINGS:
             return after, balance  # by BackwardEuler; who is to blame cannot be told
         raise _gains_energy(after)
 
-    def _through(
-        self,
-        impact: Impact,
-        rule: ImplicitIntegrator,
-        now: State,
-        before: State | None,
-        dt: float,
-        external: External,
-    ) -> State:
+    def _through(self, impact: Impact, part: StepPart) -> State:
         """A step with an impact whose vertices part as they are asked to, as far as energy allows.
 
         What vertices give back one by one may be more than they had together, where others were in
@@ -179,14 +152,12 @@ class SafeStepper:
             self._go_back(start)
             speeds = {pair: share * speed for pair, speed in impact.speeds.items()}
             asked = Impact(impact.delay, speeds)
-            after = self._stepper.step_through_impact(asked, rule, now, before, dt, external)
-            if self._without_gain(now, after, dt, external)[0]:
+            after = self._stepper.step_through_impact(asked, part)
+            if self._without_gain(part, after)[0]:
                 return after
         raise _gains_energy(after)
 
-    def _without_gain(
-        self, now: State, after: State, dt: float, external: External
-    ) -> tuple[bool, EnergyBalance | None]:
+    def _without_gain(self, part: StepPart, after: State) -> tuple[bool, EnergyBalance | None]:
         """Whether a step has not gained more than may be, and its energy if that was asked.
 
         It is not before the first contact, nor where what a solver leaves is to be taken as it is.
@@ -196,39 +167,32 @@ class SafeStepper:
         self.has_touched |= self._stepper.touched
         if self._best_effort or not self.has_touched:
             return True, None
-        found = self._account.balance(now, after, dt, external)
-        most = _COMES_AND_GOES * found.at_play + _NOTHING * self._weight(now, external)
+        found = self._account.balance(part, after)
+        most = _COMES_AND_GOES * found.at_play + _NOTHING * self._weight(part)
         allowed = most + found.uncertain
         gained = max(self.gained + found.gain, 0.0)
         # while a body flies up less and less is at play; what it has gained before may stay
         if not (gained <= allowed or found.gain <= _NOISE * most):  # so too if it is no number
-            gained -= self._stepper.pushed_out(now)
+            gained -= self._stepper.pushed_out(part.now)
             if not gained <= allowed:
                 return False, found
         self.gained = max(gained, 0.0) if not found.uncertain else min(max(gained, 0.0), most)
         return True, found
 
-    def _is_lossy(
-        self,
-        rule: ImplicitIntegrator,
-        balance: EnergyBalance | None,
-        start: _Start,
-        now: State,
-        external: External,
-    ) -> bool:
+    def _is_lossy(self, part: StepPart, balance: EnergyBalance | None, start: _Start) -> bool:
         """Whether a step by a rule of second order has lost in contact what an elastic body keeps.
 
         What damping and friction took is not lost in that sense.
         """
         touched = self._stepper.touched or start[1].touched  # what lets go counts too
-        if balance is None or rule.order < 2 or not (touched and self._accurate):
+        if balance is None or part.rule.order < 2 or not (touched and self._accurate):
             return False
         lost = -balance.gain - (self._stepper.taken - start[0].taken)
-        return lost > _LOST * balance.at_play + _UNSEEN * self._weight(now, external)
+        return lost > _LOST * balance.at_play + _UNSEEN * self._weight(part)
 
-    def _weight(self, now: State, external: External) -> float:
+    def _weight(self, part: StepPart) -> float:
         """What pulls at the body as a whole, times its size [J]."""
-        return float(np.linalg.norm(external(now.time).sum(axis=0))) * self._size
+        return float(np.linalg.norm(part.external(part.now.time).sum(axis=0))) * self._size
 
 
 def _gains_energy(after: State) -> StepFailed:

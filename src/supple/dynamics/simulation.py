@@ -17,7 +17,7 @@ from supple.dynamics.live import LiveSimulation
 from supple.dynamics.motion import Frame, Motion
 from supple.dynamics.recording import Recorder, read_motion
 from supple.dynamics.safeguard import Memory
-from supple.dynamics.stepping import External
+from supple.dynamics.stepping import External, StepPart
 from supple.integrators import ExplicitIntegrator, ImplicitIntegrator, State
 
 _FAR_TOO_MUCH = 2.0  # times the energy that a step lost, for damping to have taken
@@ -84,8 +84,8 @@ class Simulation(LiveSimulation):
                 )
             return stepper.explicit(rule, now, h, external)
         stepper.begin_step()
-        implicit = cast(ImplicitIntegrator, rule)
-        after = self._safe.step(implicit, now, before, h, external, tangled=not untouched)
+        part = StepPart(cast(ImplicitIntegrator, rule), now, before, h, external)
+        after = self._safe.step(part, tangled=not untouched)
         stepper.end_step()
         return after
 

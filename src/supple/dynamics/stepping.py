@@ -23,6 +23,32 @@ External = Callable[[float], Floats]
 """External force [N] on every vertex, (n, 3), as a function of time [s]."""
 
 
+@dataclass(frozen=True, eq=False)
+class StepPart:
+    """A step that is to be taken, or a part of one."""
+
+    rule: ImplicitIntegrator
+    now: State
+    """Where it begins."""
+    before: State | None
+    """One such part earlier, if it counts."""
+    dt: float
+    """[s]"""
+    external: External
+
+    def by(self, rule: ImplicitIntegrator) -> StepPart:
+        """The same by another rule, to which what was before is nothing."""
+        return self if rule is self.rule else replace(self, rule=rule, before=None)
+
+    @property
+    def first_half(self) -> StepPart:
+        return replace(self, dt=self.dt / 2)
+
+    def second_half(self, middle: State) -> StepPart:
+        """From the end of the first half."""
+        return replace(self, now=middle, before=self.now, dt=self.dt / 2)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Stats:
     """What the last step of a simulation cost, on any machine; ``total`` counts all of them."""
@@ -129,21 +155,15 @@ class Stepper:
         solver.take(self._body.mass_values)
         return solver
 
-    def implicit(
-        self,
-        rule: ImplicitIntegrator,
-        now: State,
-        before: State | None,
-        dt: float,
-        external: External,
-    ) -> State:
-        """The state ``dt`` after ``now``; ``before`` is the one a step earlier, if it counts."""
+    def implicit(self, part: StepPart) -> State:
+        """The state at the end of a part."""
+        now, external = part.now, part.external
         self.touched = False
         held = self._body.held
-        stages = rule.stages(now, before, dt)
+        stages = part.rule.stages(now, part.before, part.dt)
         stage = next(stages)
         latest = now.u
-        sum_ = self._quadrature(rule, now, before, dt)
+        sum_ = self._quadrature(part)
         while True:
             self._external = external(stage.time)
             self._problem.begin(StageStart(stage, self._external, now, latest))
@@ -173,12 +193,11 @@ class Stepper:
                 self._substeps += 1
                 return solution
 
-    def _quadrature(
-        self, rule: ImplicitIntegrator, now: State, before: State | None, dt: float
-    ) -> DissipationQuadrature | None:
+    def _quadrature(self, part: StepPart) -> DissipationQuadrature | None:
         """What adds up the energy that is taken on the way."""
         if self._powers is None:
             return None
+        now, before = part.now, part.before
         known = (power for state, power in self._powers if state is now)
         power = next(known, None)
         if power is None:
@@ -188,27 +207,20 @@ class Stepper:
         if before is not None:
             last = now.time - before.time
             past = self._taken_before or (last, last * power)
-        return DissipationQuadrature(rule, dt, power, past)
+        return DissipationQuadrature(part.rule, part.dt, power, past)
 
-    def step_through_impact(
-        self,
-        impact: Impact,
-        rule: ImplicitIntegrator,
-        now: State,
-        before: State | None,
-        dt: float,
-        external: External,
-    ) -> State:
+    def step_through_impact(self, impact: Impact, part: StepPart) -> State:
         """A step with an impact: up to it by the rule, then on by BackwardEuler.
 
         Rules of second order throw back what they meet (dissipative optimization, §8);
         BackwardEuler does not, and a bounce that is wanted can be asked of it.
         """
         if impact.delay > 0:
-            now = self.implicit(rule, now, before, impact.delay, external)
+            part = replace(part, now=self.implicit(replace(part, dt=impact.delay)), before=None)
         try:
             self._set_restitution_speeds(impact.speeds)
-            after = self.implicit(BackwardEuler(), now, None, dt - impact.delay, external)
+            left = part.dt - impact.delay
+            after = self.implicit(replace(part, rule=BackwardEuler(), before=None, dt=left))
         finally:
             self._set_restitution_speeds({})
         return replace(after, a=None)  # the impact is over: the next step finds out anew

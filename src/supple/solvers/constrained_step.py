@@ -64,18 +64,18 @@ class ConstrainedStep:
             if not len(among):
                 break
             before = contacts.forces[among]
-            columns = contacts.mixed(among, self._step.responses, 0)
-            responses = contacts.mixed(among, partial(_taken, columns), 1)
-            if turning is not None:  # forces on points turn the body, too
-                at = contacts.mixed(among, partial(_taken, turning.G), 1)
-                turned = np.tensordot(at, np.tensordot(turning.H, at, axes=1), axes=(0, 0))
-                turned = turned.transpose(2, 0, 1, 3)
-                responses = turned + (np.eye(3) * responses if columns.shape[3] == 1 else responses)
-            contacts.solve(among, np.ascontiguousarray(responses), contacts.at(u, among), accuracy)
-            change = contacts.forces[among] - before
-            u = u + _moved(columns, change)
+            responses = self._responses(contacts, among)
+            if turning is None:
+                turn = np.zeros((0, len(among), 3)), np.zeros((3, 3))
+            else:  # forces on points turn the body, too
+                G = contacts.mixed(among, partial(_taken, turning.G), 1)
+                turn = np.ascontiguousarray(G), turning.H
+            contacts.solve(among, responses, turn, contacts.at(u, among), accuracy)
+            change = np.zeros_like(contacts.forces)
+            change[among] = contacts.forces[among] - before
+            u = u + self._step.solve(contacts.push(np.zeros_like(u), change))
             if turning is not None:
-                more = turning.H @ np.einsum("bkj,kj->b", at, change)
+                more = turning.H @ np.einsum("bkj,kj->b", turn[0], change[among])
                 theta, u = theta + more, u + turning.follow(more)
             pressed = contacts.involved(u)
             if np.isin(pressed, among).all():
@@ -83,19 +83,25 @@ class ConstrainedStep:
             among = np.union1d(among, pressed)
         return u, theta
 
+    def _responses(self, contacts: PointContacts, among: Ints) -> Floats:
+        """How some points move by unit forces on each of them, (j, j, p, m) [m/N]."""
+        nodes = contacts.nodes[among]
+        if contacts.are_vertices:
+            return self._step.responses(nodes[:, 0], contacts.candidates)
+        vertices = np.unique(nodes)
+        of_vertices = self._step.responses(vertices, contacts.candidates)
+
+        def rows(some: Ints) -> Floats:
+            return np.asarray(of_vertices[np.searchsorted(vertices, some)])
+
+        by_points = contacts.mixed(among, rows, 0)
+
+        def columns(some: Ints) -> Floats:
+            return _taken(by_points, np.searchsorted(vertices, some))
+
+        return np.ascontiguousarray(contacts.mixed(among, columns, 1))
+
 
 def _taken(array: Floats, vertices: Ints) -> Floats:
     """What an array says of vertices, along its second axis."""
     return np.asarray(array[:, vertices])
-
-
-def _moved(columns: Floats, forces: Floats) -> Floats:
-    """How nodes move (n, 3) by forces (k, 3), with responses (k, n, p, m)."""
-    _, n, p, m = columns.shape
-    moved: Floats = np.empty((n, 3))
-    if m == 3:
-        np.einsum("knpm,km->np", columns, forces, out=moved)
-        return moved
-    for i in range(3):
-        moved[:, i] = forces[:, i] @ columns[:, :, i if p == 3 else 0, 0]
-    return moved

@@ -30,13 +30,14 @@ class GlobalStep:
         self._woodbury: Woodbury | None = None
         self._rows: dict[int, int] = {}
         self._columns: Floats = np.empty((0, 0, 1, 1))
+        self._asked: tuple[Ints, Floats] | None = None  # the last answer
 
     def take(self, split: Splitting) -> None:
         """Use the matrix of ``split`` from now on."""
         if split.matrix_key == self._key:
             return
         self.factorizations += 1
-        self._rows, self._columns = {}, np.empty((0, 0, 1, 1))
+        self._rows, self._columns, self._asked = {}, np.empty((0, 0, 1, 1)), None
         own = split.scalars.copy()
         for term in split.terms:
             term.add_matrix(own)
@@ -76,15 +77,16 @@ class GlobalStep:
             x[:, column] = self._by_mask[mask.tobytes()].solve(side)[:, 0]
         return x
 
-    def responses(self, vertices: Ints) -> Floats:
-        """How all nodes move by a unit force at each of some vertices, (k, n, p, m) [m/N].
+    def responses(self, vertices: Ints, candidates: Ints) -> Floats:
+        """How some vertices move by unit forces on each of them, (k, k, p, m) [m/N].
 
-        Columns of the inverse: 3 × 3 blocks, or their diagonals (m = 1), of which there may be one
-        number for all coordinates (p = 1). They are kept until the matrix changes.
+        Of the inverse, 3 × 3 blocks or their diagonals (m = 1), of which there may be one number
+        for all coordinates (p = 1). ``vertices`` are among ``candidates``, sorted and always the
+        same, whose rows are kept until the matrix changes.
         """
         new = [v for v in dict.fromkeys(vertices.tolist()) if v not in self._rows]
-        if new:
-            found = [self._column(v) for v in new]  # one by one: to the last bit, whoever else asks
+        if new:  # one by one: to the last bit, whoever else asks
+            found = [self._column(v)[candidates] for v in new]
             known = len(self._rows)
             if known + len(new) > len(self._columns):
                 room = np.empty((2 * known + len(new), *found[0].shape))
@@ -93,7 +95,11 @@ class GlobalStep:
                 self._columns = room
             self._columns[known : known + len(new)] = found
             self._rows |= {v: known + row for row, v in enumerate(new)}
-        return self._columns[[self._rows[v] for v in vertices.tolist()]]
+        if self._asked is None or not np.array_equal(self._asked[0], vertices):
+            rows = np.array([self._rows[v] for v in vertices.tolist()], dtype=np.int64)
+            picked = self._columns[rows[:, None], np.searchsorted(candidates, vertices)]
+            self._asked = vertices, picked
+        return self._asked[1]
 
     def _column(self, vertex: int) -> Floats:
         n = self._pattern.n_nodes

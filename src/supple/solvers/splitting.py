@@ -89,6 +89,11 @@ class LocalTerms(ABC):
         """z ← argmin Φ(z) + w/2 ‖z − s‖², starting from the z given (Eq. 40)."""
 
 
+TurnResponse = tuple[Floats, Floats]
+"""G (3, j, 3), how vertices follow a turn about each axis [m], and the turn by a torque [1/(N m)],
+(3, 3); no rows of G where a body does not turn."""
+
+
 class PointContacts(ABC):
     """Contacts of k points: the global step solves for their forces, with the body's.
 
@@ -103,6 +108,8 @@ class PointContacts(ABC):
     """Whether all of them are: the first of their nodes, with a share of 1."""
     forces: Floats
     """On the points [N], (k, 3)."""
+    candidates: Ints
+    """All vertices that may ever be nodes of a point, sorted."""
 
     @abstractmethod
     def follow(self, u: Floats) -> None:
@@ -115,13 +122,13 @@ class PointContacts(ABC):
             return np.asarray(u[nodes[:, 0]])
         return np.asarray(np.einsum("ka,kai->ki", self.shares[among], u[nodes]))
 
-    def push(self, force: Floats) -> Floats:
-        """``force`` (n, 3) with those of the contacts added."""
-        total = force.copy()
+    def push(self, force: Floats, on_points: Floats | None = None) -> Floats:
+        """``force`` (n, 3) with those ``on_points`` (k, 3) added, or those of the contacts."""
+        total, added = force.copy(), self.forces if on_points is None else on_points
         if self.are_vertices:
-            np.add.at(total, self.nodes[:, 0], self.forces)
+            np.add.at(total, self.nodes[:, 0], added)
         else:
-            np.add.at(total, self.nodes, self.shares[:, :, None] * self.forces[:, None])
+            np.add.at(total, self.nodes, self.shares[:, :, None] * added[:, None])
         return total
 
     def mixed(self, among: Ints, of_vertices: Callable[[Ints], Floats], axis: int) -> Floats:
@@ -144,10 +151,13 @@ class PointContacts(ABC):
         """Those of the contacts that press, or that are inside at u (n, 3)."""
 
     @abstractmethod
-    def solve(self, among: Ints, responses: Floats, places: Floats, accuracy: float) -> None:
+    def solve(
+        self, among: Ints, responses: Floats, turn: TurnResponse, places: Floats, accuracy: float
+    ) -> None:
         """Find the forces of some contacts, and where their points go, ``places`` (j, 3).
 
-        ``responses`` (j, j, p, m) [m/N]: how the force of each moves the others. Places are to be
+        ``responses`` (j, j, p, m) [m/N]: how the force of each moves the others, and ``turn``: how
+        it turns them all. Places are to be
         found to ``accuracy`` [m], or to what contacts are exact to if that is less.
         """
 

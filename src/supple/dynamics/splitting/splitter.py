@@ -36,6 +36,7 @@ from supple.solvers.splitting import (
     PointContacts,
     SplitOptions,
     Splitting,
+    TurnResponse,
 )
 
 _SWEEPS = (10, 2000)  # over all contacts in a global step, at least and at most,
@@ -51,8 +52,8 @@ class ObstacleContacts(PointContacts):
     vertices.
     """
 
-    def __init__(self, contacts: Contacts, stage: Stage) -> None:
-        self._contacts, self._stage = contacts, stage
+    def __init__(self, contacts: Contacts, stage: Stage, candidates: Ints) -> None:
+        self._contacts, self._stage, self.candidates = contacts, stage, candidates
         pairs = contacts.pairs
         self.nodes, self.shares = pairs.nodes, pairs.shares
         self.are_vertices = not len(pairs.between)
@@ -66,12 +67,15 @@ class ObstacleContacts(PointContacts):
         inside = np.einsum("ki,ki->k", pairs.normal, pairs.at(u)) < pairs.offset
         return np.flatnonzero(inside | self.forces.any(axis=1))
 
-    def solve(self, among: Ints, responses: Floats, places: Floats, accuracy: float) -> None:
+    def solve(
+        self, among: Ints, responses: Floats, turn: TurnResponse, places: Floats, accuracy: float
+    ) -> None:
         pairs, forces = self._contacts.pairs, self.forces[among]
         planes = pairs.normal[among], pairs.offset[among], pairs.origin[among]
         enough = min(_ENOUGH * self._contacts.exact, accuracy)
         sweeps = int(np.clip(_PRODUCTS // len(among) ** 2, *_SWEEPS))
-        solve_contacts(responses, *planes, pairs.friction[among], places, forces, enough, sweeps)
+        mu = pairs.friction[among]
+        solve_contacts(responses, *turn, *planes, mu, places, forces, enough, sweeps)
         self.forces[among] = forces
 
     def finish(self) -> None:
@@ -139,7 +143,7 @@ class Splitter:
             terms.append(term)
         contacts = None
         if self._contacts is not None and self._contacts.pairs.count:
-            contacts = ObstacleContacts(self._contacts, stage)
+            contacts = ObstacleContacts(self._contacts, stage, self._body.contact_vertices)
         start = []
         for local in terms:
             place = np.empty(local.shape)
