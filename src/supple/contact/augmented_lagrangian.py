@@ -10,7 +10,7 @@ are the forces of the last one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from supple._kernels.contact.vertices import SLIDING
 from supple.bodies.elastic_body import ElasticBody
 from supple.contact.contacts import Contacts, Projection
 from supple.contact.obstacles.base import Obstacle
+from supple.core.sparse import BlockPattern
 from supple.core.types import Floats, Ints
 from supple.integrators import Stage
+from supple.mesh.points import CarriedPoints
 
 _WEIGHT = 5.0  # times what a vertex has on the diagonal of the stage's matrix
 _MOSTLY_DAMPED = 10.0  # times the rest of the diagonal that counts of damping, at most
@@ -32,12 +34,13 @@ _SAME_LIMIT = 1e-4  # share of it by which friction's limit may still change
 
 @dataclass(eq=False)
 class ContactPoint:
-    """The contacts of a stage at one u (n, 3)."""
+    """The contacts of a stage at one shape."""
 
     u: Floats
+    """Displacements of what can touch, (p, 3)."""
     at: Projection
     force: Floats
-    """What the contacts add to the residual, w (s − z) [N], (n, 3)."""
+    """What the contacts add to the residual, w (s − z) [N], (n, 3), on the vertices."""
     potential: float
     """Their part of the incremental potential [J]; its gradient is ``force``."""
     blocks: Floats
@@ -48,13 +51,25 @@ class AugmentedLagrangian:
     """Contacts with weights that suit the stages of what they push.
 
     ``diagonal`` (n,) are the places of the vertices' own blocks among those of a matrix;
-    ``stiffness`` [N/m] and ``mass`` [kg], (n,) each, what they have there at rest.
+    ``stiffness`` [N/m] and ``mass`` [kg], (n,) each, what they have there at rest. Where bodies
+    are touched at ``points`` that they carry, contacts are of these, and ``pattern`` tells where
+    blocks between the vertices are that carry a point.
     """
 
     _stage: Stage  # since ``begin``
 
-    def __init__(self, contacts: Contacts, diagonal: Ints, stiffness: Floats, mass: Floats) -> None:
+    def __init__(
+        self,
+        contacts: Contacts,
+        diagonal: Ints,
+        stiffness: Floats,
+        mass: Floats,
+        points: CarriedPoints | None = None,
+        pattern: BlockPattern | None = None,
+    ) -> None:
         self.contacts = contacts
+        self._points = None if points is None or points.are_vertices else points
+        self._pattern = pattern
         self.diagonal, self._stiffness, self._mass = diagonal, stiffness, mass
         self._viscosity = np.zeros(len(mass))
         self.weights = np.zeros(0)
@@ -67,13 +82,15 @@ class AugmentedLagrangian:
         movable = np.asarray(body.free.any(axis=1))
         vertices = body.contact_vertices
         edge = float(body.mesh.edge_lengths().mean())
-        contacts = Contacts(
-            obstacles, body.mesh.vertices, body.free, vertices[movable[vertices]], edge
-        )
+        points = body.points
+        movable = np.asarray(movable[points.vertices].any(axis=1))
+        free = np.asarray(body.free[points.vertices].any(axis=1))
+        contacts = Contacts(obstacles, points.rest, free, vertices[movable[vertices]], edge)
         diagonal = body.pattern.indptr[:-1]
         rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
         stiffness = np.einsum("bii->b", rest[diagonal]) / 3
-        return cls(contacts, diagonal, stiffness, body.mass_values[diagonal])
+        mass = body.mass_values[diagonal]
+        return cls(contacts, diagonal, stiffness, mass, points, body.pattern)
 
     def add_damping_diagonal(self, values: Floats) -> None:
         """Know of damping by its matrix at rest [N s/m], blocks on the body's pattern."""
@@ -83,10 +100,22 @@ class AugmentedLagrangian:
         """What every vertex has on the diagonal of the stage's matrix [N/m], (n,), about."""
         undamped = self._stiffness + stage.c_a * self._mass
         damped = np.minimum(stage.c_v * self._viscosity, _MOSTLY_DAMPED * undamped)
-        return np.asarray(undamped + damped)
+        of_vertices = np.asarray(undamped + damped)
+        points = self._points
+        if points is None:
+            return of_vertices
+        # what a rigid body has at a point is the inertia that resists there: 1 / Σ w² / m
+        inertia = 1.0 / (points.weights**2 / self._mass[points.vertices]).sum(axis=1)
+        return np.where(points.is_vertex, of_vertices[points.vertices[:, 0]], stage.c_a * inertia)
+
+    def _at_points(self, field: Floats) -> Floats:
+        return field if self._points is None else self._points.of(field)
 
     def begin(self, stage: Stage, start: Floats, guess: Floats, began: float) -> None:
         """Find the contacts of a stage, with the forces of the last one to start from."""
+        start, guess = self._at_points(start), self._at_points(guess)
+        if self._points is not None:
+            stage = replace(stage, u_v=self._points.of(stage.u_v), guess=guess)
         self._stage = stage
         self._off, self._boost, self._rounds = np.inf, 1.0, 0
         contacts = self.contacts
@@ -103,9 +132,11 @@ class AugmentedLagrangian:
 
     def evaluate(self, u: Floats) -> ContactPoint:
         """Forces and potential at u (n, 3)."""
+        u = self._at_points(u)
         at = self.contacts.projection(u)
         force = np.zeros_like(u)
         np.add.at(force, self.contacts.pairs.vertex, self.weights[:, None] * (at.s - at.z))
+        force = force if self._points is None else self._points.spread(force)
         return ContactPoint(u, at, force, self.contacts.energy(u, self.weights), at.blocks)
 
     def add_matrix(self, here: ContactPoint, values: Floats, *, majorized: bool) -> None:
@@ -114,8 +145,22 @@ class AugmentedLagrangian:
         here.blocks = here.at.blocks
         if majorized:
             here.blocks = self.contacts.projected(here.at.s, majorized=True).blocks
-        where = self.diagonal[pairs.vertex]
-        np.add.at(values, where, self.weights[:, None, None] * here.blocks)
+        weighted, points = self.weights[:, None, None] * here.blocks, self._points
+        if points is None:
+            np.add.at(values, self.diagonal[pairs.vertex], weighted)
+            return
+        is_vertex = points.is_vertex[pairs.vertex]
+        own = points.vertices[pairs.vertex[is_vertex], 0]
+        np.add.at(values, self.diagonal[own], weighted[is_vertex])
+        if not is_vertex.all():
+            assert self._pattern is not None
+            carried = pairs.vertex[~is_vertex]
+            w, v = points.weights[carried], points.vertices[carried]  # ascending
+            first, second = np.triu_indices(v.shape[1])
+            keys = v[:, first] * np.int64(points.n_vertices) + v[:, second]
+            shares = (w[:, first] * w[:, second])[..., None, None]
+            where = np.searchsorted(self._pattern.keys, keys)
+            np.add.at(values, where, shares * weighted[~is_vertex][:, None])
 
     def update_multipliers(self, here: ContactPoint, step: Floats, length: float) -> float:
         """The primal–dual update after a share of a step from ``here``, made with its matrix.
@@ -124,7 +169,7 @@ class AugmentedLagrangian:
         Newton method with forces among its unknowns: none for a vertex that the step has brought
         in, so that the next step finds it. Returns by how much forces changed [N].
         """
-        contacts, pairs = self.contacts, self.contacts.pairs
+        contacts, pairs, step = self.contacts, self.contacts.pairs, self._at_points(step)
         pull = here.at.s - here.at.z
         promised = pull + np.einsum("kij,kj->ki", here.blocks, step[pairs.vertex])
         multiplier = pairs.scaled_multiplier + length * (promised - pairs.scaled_multiplier)
@@ -155,6 +200,7 @@ class AugmentedLagrangian:
         Returns whether that changed forces by more than ``enough`` [N], or turned planes.
         """
         contacts, pairs, stage = self.contacts, self.contacts.pairs, self._stage
+        u = self._at_points(u)
         at = contacts.projection(u)
         s, z = at.s, at.z
         contacts.store_forces(self.weights[:, None] * (z - s))

@@ -363,17 +363,20 @@ class Contacts:
                     delay = min(delay, max(float(gap), 0.0) / float(speed))
         return Impact(min(delay, _LATEST * dt), speeds) if speeds else None
 
+    def pressed_planes(self) -> tuple[Ints, Floats, Floats]:
+        """What presses and does not bounce: numbers (k,), normals (k, 3), velocities (k, 3)."""
+        keys, pairs = self._keys(), self.pairs
+        rows = [n for n, key in enumerate(keys) if key in self._forces and key not in self.speeds]
+        return pairs.vertex[rows], pairs.normal[rows], pairs.obstacle_velocity[rows]
+
     def after_impact(self, after: State, mass_times: MassTimes) -> State:
         """``after`` a stage, with what presses on an obstacle at rest along its normal."""
-        keys = self._keys()
-        rows = [n for n, key in enumerate(keys) if key in self._forces and key not in self.speeds]
-        if not rows:
+        vertex, normal, velocity = self.pressed_planes()
+        if not len(vertex):
             return after
-        pairs = self.pairs
-        vertex, normal = pairs.vertex[rows], pairs.normal[rows]
         pressed = PressedNormals(vertex, normal, self._free)
         carried = np.zeros_like(after.v)
-        carried[vertex] = pairs.obstacle_velocity[rows]
+        carried[vertex] = velocity
         along, still = pressed.components(carried), np.zeros(len(pressed.vertex))
         v = pressed.projected(after.v, along, mass_times)
         a = pressed.projected(after.acceleration, still, mass_times)

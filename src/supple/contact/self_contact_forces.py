@@ -24,15 +24,18 @@ import scipy.sparse as sparse
 
 from supple._kernels.contact.vertices import friction_blocks
 from supple.bodies.elastic_body import ElasticBody
+from supple.contact.carried import carried_blocks
 from supple.contact.self_contact import SelfContact
 from supple.core.errors import InputError, MissingExtra
 from supple.core.types import Floats, Ints
 from supple.mesh.group import own_edges, own_surface
+from supple.mesh.points import CarriedPoints
 
 _FIRST, _SECOND = np.triu_indices(4)
 _DISTANCE = 0.2  # mean edges, where no distance is given,
 _OF_LEAST = 0.5  # but no more than this share of the least distance in the mesh
 _TOUCHING = 1e-6  # mean edges, up to which parts of a mesh touch
+_STOPPED = 5.0  # m/s: the speed from which a barrier as stiff as K d̂² = m v² stops a rigid body
 _FIRMNESS = 1.0  # times the stiffness of the body at a vertex, that a barrier has there
 _NEARBY = 2.0  # distances: how far apart pairs may be that get room in the matrix
 _CLOSEST = 0.9  # share of the way to an impact that a step may go
@@ -142,11 +145,14 @@ class SelfContactForces:
         ipc = self._ipc = _toolkit()
         ipc.set_num_threads(1)  # with more, its sums come in another order in every run
         surface = _Outside.of(body)
-        self._X, self._n, self._ids = body.mesh.vertices, body.n_vertices, surface.ids
-        vertices = self._X[self._ids]
+        self._n, self._points = body.n_vertices, body.points.only(surface.ids)
+        """What touches: all that is on the surface, (m,)."""
+        vertices = self._points.rest
         self._mesh = ipc.CollisionMesh(
             vertices, surface.edges.astype(np.int32), surface.triangles.astype(np.int32)
         )
+        if not self._points.is_vertex.all():  # a rigid body cannot come near itself
+            self._mesh.can_collide = ipc.make_vertex_patches_filter(_patches(self._points))
         self._ccd = ipc.AdditiveCCD(conservative_rescaling=_CLOSEST)
         ends = vertices[surface.edges]
         edge = float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).mean())
@@ -171,7 +177,7 @@ class SelfContactForces:
         return pairs
 
     def _fitting_distance(self, given: float | None, edge: float) -> float:
-        rest = self._places(np.zeros_like(self._X))
+        rest = self._places(np.zeros((self._n, 3)))
         wanted = _DISTANCE * edge if given is None else given
         pairs = self._no_pairs()
         pairs.build(self._mesh, rest, wanted / _OF_LEAST)
@@ -193,11 +199,21 @@ class SelfContactForces:
         return given
 
     def _fitting_stiffness(self, body: ElasticBody, area: float, edge: float) -> float:
-        """κ at which the barrier is about as stiff as the body: A κ / d̂ = K at a vertex."""
-        rest = body.evaluate(np.zeros_like(self._X), order=2).stiffness
-        K = float(np.einsum("bii->b", rest[body.pattern.indptr[self._ids]]).mean()) / 3
-        own = area / len(self._ids) if area else edge**2  # springs have none
-        return _FIRMNESS * K * self.distance / own
+        """κ at which the barrier is about as stiff as the body: A κ / d̂ = K at a vertex.
+
+        What is rigid has K = m ω² there: it is stopped half way from a speed of ω d̂.
+        """
+        rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
+        points, first = self._points, self._points.vertices[:, 0]
+        K = np.einsum("bii->b", rest[body.pattern.indptr[first]]) / 3
+        firm = [float(K[points.is_vertex].mean())] if points.is_vertex.any() else []
+        if not points.is_vertex.all():
+            four = 4.0 * body.mass_values[body.pattern.indptr[first]]  # m, of each body
+            rigid = ~points.is_vertex
+            share = np.bincount(first[rigid], minlength=self._n)[first[rigid]]
+            firm.append(float((four[rigid] / share).max()) * (_STOPPED / self.distance) ** 2)
+        own = area / points.count if area else edge**2  # springs have none
+        return _FIRMNESS * max(firm) * self.distance / own
 
     def _gap(self, pairs: Any, x: Floats) -> float:
         """The least distance [m] between the two sides of a pair, of those that there are."""
@@ -206,13 +222,11 @@ class SelfContactForces:
         return float(np.sqrt(pairs.compute_minimum_distance(self._mesh, x)))
 
     def _places(self, u: Floats) -> Floats:
-        return np.asfortranarray((self._X + u)[self._ids])
+        return np.asfortranarray(self._points.moved(u))
 
     def _field(self, flat: Floats) -> Floats:
         """A field (n, 3) from its values on the surface."""
-        field = np.zeros((self._n, 3))
-        field[self._ids] = flat.reshape(-1, 3)
-        return field
+        return self._points.spread(flat.reshape(-1, 3))
 
     def _near(self, u: Floats) -> tuple[Any, Floats]:
         """The pairs nearer than d̂ at u, and where the surface is; the last are kept."""
@@ -333,7 +347,7 @@ class SelfContactForces:
         return float(np.vdot(v, self.friction(v)))
 
     def _velocities(self, v: Floats) -> Floats:
-        return np.asfortranarray(v[self._ids])
+        return np.asfortranarray(self._points.of(v))
 
     def matrix(
         self, u: Floats, v: Floats, c_v: float, *, definite: bool = False, majorized: bool = False
@@ -355,8 +369,7 @@ class SelfContactForces:
                     self._pressed, self._mesh, self._pressed_at, self._mu
                 )
             rows, cols, blocks = self._lagged_friction.matrix(y, self._friction.eps_v)
-            low, high = np.minimum(rows, cols), np.maximum(rows, cols)
-            keys = self._ids[low] * np.int64(self._n) + self._ids[high]
+            keys, blocks = self._on_vertices(rows, cols, blocks)
         else:
             exact = self._friction.hessian(self._pressed, self._mesh, y)
             keys, blocks = self._upper_blocks(exact)
@@ -374,10 +387,38 @@ class SelfContactForces:
         """The blocks of a symmetric matrix on the surface, those of row ≤ column in the body."""
         rows_first = sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), matrix.shape)
         blocks = rows_first.tobsr((3, 3))
-        rows = np.repeat(self._ids, np.diff(blocks.indptr))
-        cols = self._ids[blocks.indices]
-        upper = rows <= cols
-        return rows[upper] * np.int64(self._n) + cols[upper], blocks.data[upper]
+        rows = np.repeat(np.arange(self._points.count), np.diff(blocks.indptr))
+        upper = rows <= blocks.indices
+        return self._on_vertices(rows[upper], blocks.indices[upper], blocks.data[upper])
+
+    def _on_vertices(self, rows: Ints, cols: Ints, blocks: Floats) -> tuple[Ints, Floats]:
+        """Keys and blocks of the body, row ≤ column, from those of a matrix on the surface.
+
+        Of that one each pair of points is there once, in whatever order.
+        """
+        points, n = self._points, np.int64(self._n)
+        carried = ~(points.is_vertex[rows] & points.is_vertex[cols])
+        keys, values = [], []
+        if not carried.all():
+            row, col = points.vertices[rows[~carried], 0], points.vertices[cols[~carried], 0]
+            turned = row > col
+            own = blocks[~carried]
+            own[turned] = own[turned].swapaxes(1, 2)
+            keys.append(np.minimum(row, col) * n + np.maximum(row, col))
+            values.append(own)
+        if carried.any():
+            found = carried_blocks(points, rows[carried], cols[carried], blocks[carried])
+            keys.append(found[0] * n + found[1])
+            values.append(found[2])
+        if not keys:
+            return np.zeros(0, dtype=np.int64), np.zeros((0, 3, 3))
+        return np.concatenate(keys), np.concatenate(values)
+
+
+def _patches(points: CarriedPoints) -> Ints:
+    """A number for each rigid body, and one for each vertex of all else, (p,)."""
+    own = points.vertices[:, 0].astype(np.int32)
+    return np.asarray(own)
 
 
 def _toolkit() -> Any:
@@ -403,7 +444,8 @@ class _Outside:
         surface, springs = own_surface(body.mesh), own_edges(body.mesh)
         triangles = np.zeros((0, 3), dtype=np.int64)
         if surface is not None:
-            triangles = np.asarray(surface.vertex_ids)[surface.triangles]
+            ids = surface.vertex_ids
+            triangles = surface.triangles if ids is None else ids[surface.triangles]
         sides = triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
         edges = np.unique(np.sort(np.concatenate([sides, springs])), axis=0)
         ids = np.unique(edges)

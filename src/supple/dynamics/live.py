@@ -28,6 +28,7 @@ from supple.dynamics.stepping import Stats, Stepper
 from supple.dynamics.terms import terms_of
 from supple.dynamics.terms.base import Term
 from supple.dynamics.terms.obstacles import ObstacleContact
+from supple.dynamics.terms.rigid import RigidMotion
 from supple.dynamics.terms.self_contact import SelfContactTerm
 from supple.integrators import TRBDF2, Integrator, State
 from supple.solvers.interface import StageSolver
@@ -372,6 +373,8 @@ def _checked_self_contact(
         raise InputError(
             f"several bodies need solver=Newton(); {type(solver).__name__} moves one at a time"
         )
+    if not isinstance(solver, Newton) and RigidMotion.parts_of(body):
+        raise InputError(f"rigid bodies need solver=Newton(); {type(solver).__name__} has none")
     if given is False:
         return None
     if given is None and isinstance(body, BodyGroup) and len(body.parts) > 1:

@@ -105,7 +105,7 @@ class SafeStepper:
                     raise
                 failed = failed or error
             else:
-                lossy = self._is_lossy(each, balance, start, now, external)
+                lossy = self._is_lossy(each, balance, start, (now, whole), external)
                 if depth >= _FOR_ACCURACY or not lossy:
                     return whole
                 break
@@ -213,18 +213,23 @@ class SafeStepper:
         rule: ImplicitIntegrator,
         balance: EnergyBalance | None,
         start: _Start,
-        now: State,
+        ends: tuple[State, State],
         external: External,
     ) -> bool:
         """Whether a step by a rule of second order has lost in contact what an elastic body keeps.
 
-        What damping and friction took is not lost in that sense.
+        What damping and friction took is not lost in that sense, nor what rigid bodies left: there
+        is nothing in them to spring back.
         """
         touched = self._stepper.touched or start[1].touched  # what lets go counts too
         if balance is None or rule.order < 2 or not (touched and self._accurate):
             return False
         lost = -balance.gain - (self._stepper.taken - start[0].taken)
-        return lost > _LOST * balance.at_play + _UNSEEN * self._weight(now, external)
+        most = _LOST * balance.at_play + _UNSEEN * self._weight(ends[0], external)
+        if lost <= most:
+            return False
+        terms = self._problem.terms
+        return lost - sum(term.taken_by_impacts(*ends) for term in terms) > most
 
     def _weight(self, now: State, external: External) -> float:
         """What pulls at the body as a whole, times its size [J]."""

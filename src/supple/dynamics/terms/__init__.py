@@ -17,6 +17,7 @@ from supple.dynamics.terms.elasticity import Elasticity
 from supple.dynamics.terms.external import ExternalForces
 from supple.dynamics.terms.inertia import Inertia
 from supple.dynamics.terms.obstacles import ObstacleContact
+from supple.dynamics.terms.rigid import RigidMotion
 from supple.dynamics.terms.self_contact import SelfContactTerm
 
 
@@ -32,6 +33,8 @@ def terms_of(
     """
     bound = [_bound(body, model) for model in damping]
     terms: list[Term] = [Elasticity(body), Inertia(body), ExternalForces(body.n_vertices)]
+    if rigid := RigidMotion.parts_of(body):
+        terms.append(RigidMotion(body, rigid))
     if obstacles:
         terms.append(ObstacleContact(body, obstacles, bound))
     terms += [DampingTerm(model) for model in bound]

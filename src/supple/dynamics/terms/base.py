@@ -215,6 +215,10 @@ class Term(ABC):
         """Work [J] of its forces on what was inside an obstacle at the start of a step."""
         return 0.0
 
+    def taken_by_impacts(self, now: State, after: State) -> float:
+        """Energy [J] that impacts took between two states of what does not spring back."""
+        return 0.0
+
     def begin_step(self) -> None:
         """Get ready for a step, or for another try at it."""
         return  # there is nothing to get ready
