@@ -32,8 +32,8 @@ __getattr__, __dir__, __all__ = lazy_exports(
             "QuadraticBending StrainLimit"
         ),
         "contact": (
-            "AnimatedMesh Box Capsule HeightField MeshObstacle Obstacle Plane Rails "
-            "SelfContact Sphere"
+            "AnimatedMesh Box Capsule Cone Cylinder HeightField MeshObstacle Obstacle Plane Rails "
+            "SelfContact Sphere Torus"
         ),
         "damping": (
             "Caughey ClothDrag ClothStrainRate Conserving Curve Damping Drag Example "

@@ -45,6 +45,8 @@ from supple.character.training.pose_choice import missing_pose as missing_pose
 from supple.contact import AnimatedMesh as AnimatedMesh
 from supple.contact import Box as Box
 from supple.contact import Capsule as Capsule
+from supple.contact import Cone as Cone
+from supple.contact import Cylinder as Cylinder
 from supple.contact import HeightField as HeightField
 from supple.contact import MeshObstacle as MeshObstacle
 from supple.contact import Obstacle as Obstacle
@@ -52,6 +54,7 @@ from supple.contact import Plane as Plane
 from supple.contact import Rails as Rails
 from supple.contact import SelfContact as SelfContact
 from supple.contact import Sphere as Sphere
+from supple.contact import Torus as Torus
 from supple.core.errors import ContactNotKept as ContactNotKept
 from supple.core.errors import InputError as InputError
 from supple.core.errors import MeshError as MeshError

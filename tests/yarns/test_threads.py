@@ -9,7 +9,8 @@ from tests.yarns.cases import bent, cloth, rates
 from supple.yarns import YarnDamping
 from supple.yarns import coloring as sharing
 from supple.yarns.coloring import ColoredCells
-from supple.yarns.step import StepPotential, YarnState
+from supple.yarns.stages import YarnStage, YarnState
+from supple.yarns.step import StepPotential
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -37,7 +38,8 @@ def test_threads_give_the_same_step(monkeypatch):
         q, v = bent(body), rates(body)
         start = YarnState(0.0, q, v, body.kinetic(q, v)[1])
         damping = YarnDamping(stretch=0.01, bending=0.1, shear=0.01)
-        step = StepPotential(body, damping, np.array([0, 0, -9.81]), start, 1e-3)
+        stage = YarnStage.backward_euler(start, 1e-3, 1e-3)
+        step = StepPotential(body, damping, np.array([0, 0, -9.81]), stage)
         gradient, values = np.empty_like(q), np.empty((body.pattern.n_blocks, 5, 5))
         found.append((step.evaluate(bent(body, seed=3), gradient, values), gradient, values))
     for other in found[1:]:

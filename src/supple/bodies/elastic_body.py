@@ -80,6 +80,19 @@ class ElasticBody(ABC):
         """What a person may try where a step cannot be solved."""
         return ""
 
+    @property
+    def infeasible(self) -> str:
+        """Why there may be no shape of finite energy where supports are."""
+        return "a cell has collapsed or turned inside out, which its material forbids"
+
+    def feasible_step(self, u: Floats, step: Floats) -> float:
+        """The share of a step from u, both (n, 3), up to 1, that limits of strain allow."""
+        return 1.0
+
+    def is_feasible(self, u: Floats) -> bool:
+        """Whether displacements u (n, 3) are within limits of strain."""
+        return True
+
     # -- the mesh ----------------------------------------------------------------------
 
     @property

@@ -112,6 +112,18 @@ class BodyGroup(ElasticBody):
     def advice(self) -> str:
         return " ".join(dict.fromkeys(part.advice for part in self.parts if part.advice))
 
+    @property
+    def infeasible(self) -> str:
+        return ", or ".join(dict.fromkeys(part.infeasible for part in self.parts))
+
+    def feasible_step(self, u: Floats, step: Floats) -> float:
+        pairs = zip(self.parts, self.rows, strict=True)
+        return min(part.feasible_step(u[rows], step[rows]) for part, rows in pairs)
+
+    def is_feasible(self, u: Floats) -> bool:
+        pairs = zip(self.parts, self.rows, strict=True)
+        return all(part.is_feasible(u[rows]) for part, rows in pairs)
+
     def _evaluate(self, u: Floats, asked: Asked) -> Evaluation:
         values = asked.stiffness
         if asked.order >= 2 and values is None:

@@ -5,6 +5,7 @@ from supple.contact.obstacles.height_field import HeightField
 from supple.contact.obstacles.mesh_obstacle import AnimatedMesh, MeshObstacle
 from supple.contact.obstacles.primitives import Box, Capsule, Plane, Sphere
 from supple.contact.obstacles.rails import Pose, Rails
+from supple.contact.obstacles.revolved import Cone, Cylinder, Torus
 from supple.contact.self_contact import SelfContact
 
 __all__ = [
@@ -12,6 +13,8 @@ __all__ = [
     "AnimatedMesh",
     "Box",
     "Capsule",
+    "Cone",
+    "Cylinder",
     "HeightField",
     "MeshObstacle",
     "Obstacle",
@@ -20,5 +23,6 @@ __all__ = [
     "Rails",
     "SelfContact",
     "Sphere",
+    "Torus",
     "Touch",
 ]

@@ -44,9 +44,7 @@ class ClothStrainRate(Damping):
     trellis: Coefficient = coefficient(
         "η₂, against changes of the angle between warp and weft: ½ η₂ (2 Ė₀₁)²", "N s/m"
     )
-    matched: Coefficient = coefficient(
-        "β, the membrane of Rayleigh(stiffness=β) but for its strain limit (Eq. 12)", "s"
-    )
+    matched: Coefficient = coefficient("β, the membrane of Rayleigh(stiffness=β) (Eq. 12)", "s")
     bending: Coefficient = coefficient(
         "η_b, as D [N m] is against bending: c = η_b ‖e‖²/(A₁ + A₂)", "N m s"
     )
@@ -89,14 +87,12 @@ class BoundClothStrainRate(BoundViscousDamping):
         body: Cloth,
         viscosity: Floats,
         *,
-        limit: Floats | None = None,
         angles: Floats | None = None,
         folds: Floats | None = None,
     ) -> None:
         self._body = body
         self.viscosity: Floats = viscosity
         """From strain rates (Ė₀₀, Ė₁₁, 2 Ė₀₁) to dissipative tensions [N s/m], (m, 3, 3)."""
-        self._limit = limit  # β k past the strain limit [N s/m], (m,)
         self._angles = angles  # c against θ̇ [N m s], (h,)
         self._folds = folds  # c against the rate of K x but for its turning [N s/m], (h,)
 
@@ -109,22 +105,16 @@ class BoundClothStrainRate(BoundViscousDamping):
         all of its matrix where the sheet is flat, and nothing in rigid motion.
         """
         viscosity = beta[:, None, None] * body.tension_stiffness
-        limit = None if body.strain_limit is None else beta * body.limit_stiffness
         bending = body.bound_bending
         if bending is None or not beta.any():
-            return cls(body, viscosity, limit=limit)
+            return cls(body, viscosity)
         of_hinges = body.of_hinges(beta)
         if isinstance(bending, BoundQuadraticBending):
-            return cls(body, viscosity, limit=limit, folds=of_hinges * bending.weights)
-        return cls(body, viscosity, limit=limit, angles=of_hinges * bending.hinges.rest.stiffness)
-
-    @property
-    def follows_limit(self) -> bool:
-        """Whether it grows past the strain limit of the cloth."""
-        return self._limit is not None
+            return cls(body, viscosity, folds=of_hinges * bending.weights)
+        return cls(body, viscosity, angles=of_hinges * bending.hinges.rest.stiffness)
 
     def viscosity_at(self, shape: Shape) -> Floats:
-        """The same at a shape, past the strain limit too if it follows that, (m, 3, 3)."""
+        """The same at a shape, (m, 3, 3)."""
         return self._at(shape).viscosity
 
     def of_hinges_alone(self) -> BoundClothStrainRate | None:
@@ -132,7 +122,7 @@ class BoundClothStrainRate(BoundViscousDamping):
         if self._angles is None and self._folds is None:
             return None
         alone = copy(self)
-        alone.viscosity, alone._limit = np.zeros_like(self.viscosity), None
+        alone.viscosity = np.zeros_like(self.viscosity)
         return alone
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
@@ -192,10 +182,6 @@ class BoundClothStrainRate(BoundViscousDamping):
         body = self._body
         corners, x = body.mesh.hinges.vertices, body.mesh.vertices + u
         F, C, bends = body.deformation(u), self.viscosity, []
-        if self._limit is not None and body.strain_limit is not None:
-            C, unused = C.copy(), np.zeros((body.n_cells, 3))
-            given = F, body.strain_limit.strain, self._limit, body.mesh.areas
-            membrane.add_limits(*given, unused, C)
         if self._angles is not None:
             G = np.empty((len(corners), 4, 3))
             hinges.angle_gradients(x, corners, G)

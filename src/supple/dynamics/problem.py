@@ -275,6 +275,9 @@ class BodyProblem(SplitProblem):
         found = [term.needs_new_contacts(stage, u) for term in self.terms]  # of all of them
         return any(found)
 
+    def is_feasible(self, u: Floats) -> bool:
+        return all(term.is_feasible(u) for term in self.terms)
+
     def outside(self, stage: Stage, u: Floats) -> Outside:
         v = self._following(stage.velocity(u), self._held_velocity)
         a = self._following(stage.acceleration(u), self._held_acceleration)

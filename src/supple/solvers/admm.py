@@ -112,7 +112,10 @@ class BoundADMM(BoundStageSolver):
             return starts[0]
         with np.errstate(over="ignore", invalid="ignore"):  # it is looked at what came of it
             for _ in range(_MOST_ROUNDS):
-                u, converged = self._iterate(stage, starts)
+                try:
+                    u, converged = self._iterate(stage, starts)
+                except np.linalg.LinAlgError as error:  # of forces that are no numbers
+                    raise self._failed("the iteration left finite numbers", stage) from error
                 if not np.isfinite(u).all() or not self._problem.needs_new_contacts(stage, u):
                     break
                 starts = [u, u]
@@ -158,7 +161,7 @@ class BoundADMM(BoundStageSolver):
         milestone = best = np.inf
         kept = np.inf, s.copy(), z.copy(), u, root  # a residual, and where it was met
         most = options.iterations or options.max_iterations
-        for iteration in range(1, most + 1):
+        for iteration in range(1, max(most, options.max_iterations) + 1):
             self.iterations = iteration
             for _ in range(_MOST_TURNS):
                 outside = problem.outside(stage, u)
@@ -191,17 +194,20 @@ class BoundADMM(BoundStageSolver):
             following = image
             if anderson is not None and not converged:
                 following = anderson.next(s, image, root)
-            if converged or iteration == most:
-                if not residual <= kept[0]:  # what went astray is not the outcome
-                    residual, s[:], z[:], last, _ = kept
-                    following = np.concatenate([s, last.ravel()])
-                    self.residuals = residual, residual
-                for term, sought, place in zip(terms, local_s, local_z, strict=True):
-                    term.finish(sought, place)
-                if split.contacts is not None:
-                    split.contacts.finish()
-                self._force = residual * scale
-                return following[size:].reshape(u.shape), residual <= enough
+            if converged or iteration >= most:
+                astray = not residual <= kept[0]  # what went astray is not the outcome
+                ends = [kept[3]] if astray else [following[size:].reshape(u.shape), u]
+                end = next(filter(problem.is_feasible, ends), None)
+                if end is not None:
+                    if astray:
+                        residual, s[:], z[:] = kept[:3]
+                        self.residuals = residual, residual
+                    for term, sought, place in zip(terms, local_s, local_z, strict=True):
+                        term.finish(sought, place)
+                    if split.contacts is not None:
+                        split.contacts.finish()
+                    self._force = residual * scale
+                    return end, residual <= enough
             if residual < _BETTER * kept[0] and iteration > 1:
                 kept = residual, s.copy(), z.copy(), u, root
             s[:] = following[:size]
@@ -230,7 +236,8 @@ class BoundADMM(BoundStageSolver):
                 milestone = np.inf if raised or boosted else residual
             for term, sought, place in zip(terms, local_s, local_z, strict=True):
                 term.minimise(sought, place)
-        raise AssertionError("unreachable: there is at least one iteration")
+        self._force = residual * scale
+        raise self._failed("ADMM found no shape within the limits of strain", stage)
 
     def _raise_weights(self, z: Sequence[Floats]) -> bool:
         """Have the terms look whether they need more weight where they are."""
@@ -258,10 +265,9 @@ class BoundADMM(BoundStageSolver):
         return float(np.linalg.norm(force.reshape(-1).take(self._index)))
 
     def _failed(self, reason: str, stage: Stage) -> StepFailed:
-        return StepFailed(
-            reason,
-            time=stage.time,
-            residual=self._force,
-            advice="Try a smaller dt, more max_iterations, another weight such as "
-            f"ADMM(weight={3 * self._options.weight:g}), or Newton().",
+        advice = (
+            "Try a smaller dt, more max_iterations, another weight such as "
+            f"ADMM(weight={3 * self._options.weight:g}), or Newton()."
         )
+        advice = " ".join(filter(None, [advice, self._problem.advice]))
+        return StepFailed(reason, time=stage.time, residual=self._force, advice=advice)

@@ -177,6 +177,10 @@ class SplitProblem(Problem):
         """Whether u needs terms that the last splitting had not; the next one then has them."""
         return False
 
+    def is_feasible(self, u: Floats) -> bool:
+        """Whether u (n, 3) is a shape that may be at all; no stage ends at another."""
+        return True
+
     @abstractmethod
     def outside(self, stage: Stage, u: Floats) -> Outside:
         """Forces at u that are in no local term."""

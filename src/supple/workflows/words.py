@@ -10,7 +10,7 @@ import numpy as np
 
 from supple.bodies.cloth import Cloth
 from supple.bodies.solid import Body
-from supple.contact import Box, Capsule, HeightField, Obstacle, Plane, Sphere
+from supple.contact import Box, Capsule, Cone, Cylinder, HeightField, Obstacle, Plane, Sphere, Torus
 from supple.core.parameters import describe
 from supple.damping import (
     Caughey,
@@ -199,9 +199,22 @@ def _place(given: Obstacle) -> str:
     if isinstance(given, Capsule):
         ends = f"{_value(given.start, 'm')} to {_value(given.end, 'm')}"
         return f"radius {given.radius:.4g} m from {ends}"
+    if isinstance(given, Cylinder | Cone | Torus):
+        return ("bodies inside, " if given.hollow else "") + _round(given)
     if isinstance(given, HeightField):
         return " × ".join(map(str, np.shape(given.heights))) + " heights"
     return f"{given.surface().n_triangles:,} triangles"
+
+
+def _round(given: Cylinder | Cone | Torus) -> str:
+    if isinstance(given, Torus):
+        ring = f"radius {given.radius:.4g} m around {_value(given.centre, 'm')}"
+        return f"{ring}, tube {given.tube:.4g} m"
+    if isinstance(given, Cone):
+        foot, tip = _value(given.base, "m"), _value(given.apex, "m")
+        return f"radius {given.radius:.4g} m around {foot}, up to {tip}"
+    ends = f"{_value(given.start, 'm')} to {_value(given.end, 'm')}"
+    return f"radius {given.radius:.4g} m from {ends}"
 
 
 def _sheet(cloth: Cloth) -> Facts:

@@ -16,6 +16,7 @@ from supple._kernels.yarns import stretch as yarn_stretch
 from supple.core.checks import instance, number, numbers
 from supple.core.sparse import BlockPattern
 from supple.core.types import Floats
+from supple.integrators import Stage
 from supple.mesh import YarnMesh
 from supple.yarns.coarsening import interpolations
 from supple.yarns.coloring import ColoredCells
@@ -25,6 +26,8 @@ from supple.yarns.net import YarnNet
 NO_GRADIENT = np.zeros((0, 5))
 NO_VALUES = np.zeros((0, 5, 5))
 
+_ALWAYS = 3.0
+"""Switch angle up to half of which, a right angle nearly, bends are measured as vectors."""
 
 STRAINS = ("stretch", "bending", "shear")
 """The kinds of strain that store energy and are damped."""
@@ -174,14 +177,43 @@ class WovenCloth:
 
     def before(self, q: Floats, damping: YarnDamping, h: float) -> Before:
         """What a step of h [s] starting at q has to know of it."""
+        rates = {kind: getattr(damping, kind) / h for kind in STRAINS}
+        return Before(*self._strains(q, damping.switch_angle), rates)
+
+    def _strains(self, q: Floats, switch_angle: float) -> tuple[Floats, Floats, Floats]:
+        """The first three arrays of ``Before``."""
         springs, triples, corners = self._springs, self._triples, self._corners
         stretch, bending = np.empty((len(springs.nodes), 2)), np.empty((len(triples.nodes), 6))
         shear = np.empty(len(corners.nodes))
         yarn_stretch.strain(q, *springs.arrays[:3], stretch)
-        yarn_bending.strain(q, *triples.arrays[:2], damping.switch_angle, bending)
+        yarn_bending.strain(q, *triples.arrays[:2], switch_angle, bending)
         yarn_shear.strain(q, corners.nodes, shear)
-        rates = {kind: getattr(damping, kind) / h for kind in STRAINS}
-        return Before(stretch, bending, shear, rates)
+        return stretch, bending, shear
+
+    def before_stage(self, stage: Stage, at: Floats, damping: YarnDamping) -> Before:
+        """The same for a stage of any rule, ε̇ = c_v (ε − ε̂), with the weights of q = ``at``.
+
+        ε̂ is of past strains and their rates what û_v is of past displacements and velocities.
+        """
+        weights = self.before(at, damping, 1 / stage.c_v)
+        stretch, bending, shear = (
+            np.zeros_like(each) for each in (weights.stretch, weights.bending, weights.shear)
+        )
+        around = 1e-3 / stage.c_v  # s, for rates of strain
+        terms = [(p, state.u) for p, _, state in stage.memory]
+        for _, q, state in stage.memory:
+            if q:
+                share = 0.5 * q / around
+                terms.append((share, state.u + around * state.v))
+                terms.append((-share, state.u - around * state.v))
+        for share, u in terms:
+            for sum_, strains in zip(
+                (stretch, bending, shear), self._strains(u, _ALWAYS), strict=True
+            ):
+                sum_ += share * strains
+        stretch[:, 1] = weights.stretch[:, 1]
+        bending[:, 1:3] = weights.bending[:, 1:3]
+        return Before(stretch, bending, shear, weights.rates)
 
     @cached_property
     def _undamped(self) -> Before:

@@ -5,19 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from supple.core.errors import InputError
 from supple.core.types import Bools, Floats, Ints
 from supple.mesh.sheet import SheetMesh
 from supple.yarns.panels import Panels
+from supple.yarns.seams import Hits, Places, Seams, check_seams
 
 _INSIDE = 1e-9  # barycentric coordinate below zero of a point that is still inside
 _ON_NODE = 1e-6  # of a spacing: a border so near to a crossing cuts no yarn
+_COINCIDE = 1e-3  # of a spacing: borders so near to each other are sewn, unless told otherwise
 _FOLDED = 0.01  # of all crossings, where a pattern may lie on itself: yarns end there
-_NEAR = 2.0  # spacings up to which crossings are sewn to a seam
-_SHORTEST = 0.1  # of a spacing: a stitch
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +31,13 @@ class Laid:
     stitch_lengths: Floats
 
 
-def lay_yarns(mesh: SheetMesh, spacing: Floats) -> Laid:
-    """Crossings of lines at ``spacing`` (2,) [m] in u and v, lifted into space."""
-    panels = Panels.of(mesh)
+def lay_yarns(mesh: SheetMesh, spacing: Floats, tolerance: float | None = None) -> Laid:
+    """Crossings of lines at ``spacing`` (2,) [m] in u and v, lifted into space.
+
+    Borders that are at most ``tolerance`` [m] apart in space are sewn to each other.
+    """
+    reach = _COINCIDE * float(spacing.min()) if tolerance is None else tolerance
+    panels = Panels.of(mesh, reach)
     low, high = panels.bounds()
     lines = np.maximum(np.round((high - low) / spacing), 1)
     origin = 0.5 * (low + high - (lines - 1) * spacing)
@@ -66,7 +68,9 @@ def lay_yarns(mesh: SheetMesh, spacing: Floats) -> Laid:
     side, share = (np.concatenate(each) for each in zip(*borders, strict=True))
     meets = _between(_sides(mesh.vertices[mesh.cells])[panels.border[side]], share)
     places = Places(flat, panel, positions)
-    stitches, lengths = _sewn(panels, places, side, share, meets, spacing)
+    seams = Seams.of(panels, mesh.vertices[mesh.cells], Hits(side, share, meets), reach)
+    stitches, lengths = seams.sewn(places, spacing)
+    check_seams(panels, mesh.vertices[mesh.cells], seams, stitches, reach, tolerance is not None)
     return Laid(positions, flat[:, ::-1].copy(), along, at, stitches, lengths)
 
 
@@ -178,64 +182,3 @@ def _linked(runs: list[tuple[Ints, Ints]], n: int) -> tuple[Ints, Bools]:
         if np.array_equal(crossing, kept):
             return along, kept
         kept = crossing
-
-
-@dataclass(frozen=True, eq=False)
-class Places:
-    """Where the crossings are: in the pattern, on which panel, and in space."""
-
-    flat: Floats
-    panel: Ints
-    positions: Floats
-
-    def nearest(self, flat: Floats, panel: Ints, positions: Floats, within: float) -> Ints:
-        """The crossing nearest to each of some places, in the pattern and in space; n if none."""
-        apart = 1e3 * (float(np.ptp(self.flat, axis=0).max()) + within)  # between panels
-        tree = cKDTree(np.column_stack([self.flat, apart * self.panel, self.positions]))
-        points = np.column_stack([flat, apart * panel, positions])
-        found: Ints = tree.query(points, distance_upper_bound=within)[1]
-        return found
-
-
-def _sewn(
-    panels: Panels, places: Places, side: Ints, share: Floats, meets: Floats, spacing: Floats
-) -> tuple[Ints, Floats]:
-    """Pairs of crossings on both sides of seams (k, 2), and how far apart they are at rest [m].
-
-    Wherever a yarn of either side meets a seam, the crossings next to that place are sewn to each
-    other. Their distance is that in the pattern, with the other panel laid against the seam.
-    """
-    sewn = panels.partner[side] >= 0
-    side, share, meets = side[sewn], share[sewn], meets[sewn]
-    row = np.zeros(3 * len(panels.panel), dtype=np.int64)
-    row[panels.border] = np.arange(len(panels.border))
-    other = row[panels.partner[side]]
-    share = np.where(panels.swapped[side], 1 - share, share)
-    pair = []
-    for each in (side, other):
-        panel = panels.panel[panels.border[each] // 3]
-        there = _between(panels.turned[each], share)
-        within = _NEAR * float(spacing.max())
-        pair.append(places.nearest(there, panel, meets, within))
-    n = len(places.flat)
-    pairs = np.stack(pair, axis=1)
-    real = (pairs < n).all(axis=1) & (pairs[:, 0] != pairs[:, 1])
-    pairs, side, other = pairs[real], side[real], other[real]
-    a, b = (_complex(panels.turned[each]) for each in (side, other))
-    middle = _complex(panels.corners.mean(axis=1))
-    left, right = (
-        np.imag((middle[panels.border[each] // 3] - ends[:, 0]) / (ends[:, 1] - ends[:, 0])) > 0
-        for each, ends in ((side, a), (other, b))
-    )
-    away, along = _complex(places.flat[pairs[:, 1]]) - b[:, 0], b[:, 1] - b[:, 0]
-    away, along = (np.where(left == right, each.conj(), each) for each in (away, along))
-    turn = (a[:, 1] - a[:, 0]) / along
-    laid = a[:, 0] + away * turn / np.abs(turn)
-    lengths = np.abs(laid - _complex(places.flat[pairs[:, 0]]))
-    unique, first = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
-    return unique, np.maximum(lengths[first], _SHORTEST * float(spacing.min()))
-
-
-def _complex(points: Floats) -> NDArray[np.complex128]:
-    """Points of the plane (..., 2) as numbers, which are turned by multiplying."""
-    return np.asarray(points[..., 0] + 1j * points[..., 1])

@@ -97,13 +97,21 @@ class YarnNet:
 
     @classmethod
     def from_garment(
-        cls, mesh: SheetMesh, *, spacing: float | Sequence[float], weave: Weave | None = None
+        cls,
+        mesh: SheetMesh,
+        *,
+        spacing: float | Sequence[float],
+        weave: Weave | None = None,
+        seam_tolerance: float | None = None,
     ) -> YarnNet:
         """Yarns on a garment: wefts along u, warps along v of its flat pattern.
 
         ``mesh`` has a pattern [m]; where that has cuts, panels are sewn together. ``spacing`` [m]
         is the distance between warps and that between wefts. Yarns end where a panel does, at holes
-        too, with their last crossing. At seams they are stitched to those of the other panel.
+        too, with their last crossing. At seams they are stitched to those of the other panel:
+        where borders are at most ``seam_tolerance`` [m] apart in space, a thousandth of the spacing
+        unless given. Seams that are asked for so and not found are an error; a panel that is sewn
+        to nothing is warned of otherwise.
         """
         instance("mesh", mesh, SheetMesh, "SheetMesh(vertices, triangles, pattern=uv)")
         if mesh.pattern is None:
@@ -111,7 +119,9 @@ class YarnNet:
                 "the garment has no pattern to tell warp from weft; give SheetMesh(..., "
                 "pattern=uv) in metres, or take front_and_back(mesh)"
             )
-        laid = lay_yarns(mesh, np.array(_two_spacings(spacing)))
+        if seam_tolerance is not None:
+            number("seam_tolerance", seam_tolerance, at_least=0, unit="m")
+        laid = lay_yarns(mesh, np.array(_two_spacings(spacing)), seam_tolerance)
         table = _weave(weave).warp_on_top
         top: Bools = table[laid.lines[:, 0] % table.shape[0], laid.lines[:, 1] % table.shape[1]]
         return cls(

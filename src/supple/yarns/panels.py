@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
 
 from supple.core.types import Bools, Floats, Ints
 from supple.mesh.sheet import SheetMesh
 
 _SAME = 1e-6  # of the pattern's size: places that are one
+_SHORT = 0.25  # of the shortest side, up to which its ends are told apart
 _NEXT = np.array([1, 2, 0])
 
 
@@ -37,11 +39,14 @@ class Panels:
     """Whether that is not the order of the triangle's corners, (b,)."""
 
     @classmethod
-    def of(cls, mesh: SheetMesh) -> Panels:
-        """Vertices of the mesh at the same place in space are sewn together."""
+    def of(cls, mesh: SheetMesh, tolerance: float = 0.0) -> Panels:
+        """Vertices of the mesh at the same place in space are sewn together.
+
+        Those on borders are at the same place up to ``tolerance`` [m], and a quarter of the
+        shortest side of a triangle.
+        """
         corners = mesh.rest_corners
-        _, place = np.unique(mesh.vertices + 0.0, axis=0, return_inverse=True)
-        places = place.reshape(-1)[mesh.cells]
+        places = _places(mesh, tolerance)[mesh.cells]
         ends = np.stack([places, places[:, _NEXT]], axis=2).reshape(-1, 2)
         flat = np.stack([corners, corners[:, _NEXT]], axis=2).reshape(-1, 2, 2)
         swapped = ends[:, 0] > ends[:, 1]
@@ -67,6 +72,25 @@ class Panels:
             np.minimum.at(low, self.panel, self.corners[:, corner])
             np.maximum.at(high, self.panel, self.corners[:, corner])
         return low, high
+
+
+def _places(mesh: SheetMesh, tolerance: float) -> Ints:
+    """A number for each vertex, (n,), the same for those that are at one place in space."""
+    at, place = np.unique(mesh.vertices + 0.0, axis=0, return_inverse=True)
+    places = np.asarray(place.reshape(-1), dtype=np.int64)
+    cells = places[mesh.cells]
+    ends = np.stack([cells, cells[:, _NEXT]], axis=2).reshape(-1, 2)
+    length = np.linalg.norm(at[ends[:, 1]] - at[ends[:, 0]], axis=1)
+    reach = min(tolerance, _SHORT * float(length.min()))
+    open_ends = np.unique(ends[_pairs(np.sort(ends, axis=1)) < 0])
+    near = cKDTree(at[open_ends]).query_pairs(reach, output_type="ndarray")
+    if not len(near):
+        return places
+    links = coo_array(
+        (np.ones(len(near)), (open_ends[near[:, 0]], open_ends[near[:, 1]])),
+        shape=(len(at), len(at)),
+    )
+    return np.asarray(connected_components(links, directed=False)[1][places], dtype=np.int64)
 
 
 def _pairs(ends: Ints) -> Ints:

@@ -79,17 +79,19 @@ class YarnProblem(Problem):
         return mean
 
     @contextmanager
-    def step(self, potential: StepPotential, stage: Stage, began: float) -> Iterator[None]:
-        """For as long as a step is solved that starts at ``stage.u_v`` at time ``began`` [s].
+    def step(
+        self, potential: StepPotential, stage: Stage, start: Floats, began: float
+    ) -> Iterator[None]:
+        """For as long as a stage is solved that starts at ``start`` (n, 5) at time ``began`` [s].
 
         Where it cannot be solved, the forces of contacts stay those of the last step.
         """
         self._potential, self.floor = potential, 0.0
         kept = self.contact_state()
         if self.contact is not None:
-            start, guess = stage.u_v[:, :3].copy(), stage.guess[:, :3].copy()
-            space = Stage(stage.time, stage.c_v, start, stage.c_a, start, guess)
-            self.contact.begin(space, start, guess, began)
+            past, guess = stage.u_v[:, :3].copy(), stage.guess[:, :3].copy()
+            space = Stage(stage.time, stage.c_v, past, stage.c_a, past, guess)
+            self.contact.begin(space, start[:, :3].copy(), guess, began)
             self._friction.begin(guess, 1 / stage.c_v, stage.time)
         try:
             yield
@@ -120,6 +122,11 @@ class YarnProblem(Problem):
             contacts, friction = memory
             self.contact.contacts.recall(contacts)
             self._friction.recall(friction)
+
+    @property
+    def touches(self) -> bool:
+        """Whether an obstacle pressed on the cloth at the end of the last stage."""
+        return self.contact is not None and bool(self.contact.contacts.on_vertices().any())
 
     def friction_work(self, q: Floats) -> float:
         """What friction on obstacles takes in the step that ends at q (n, 5) [J]."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
 from typing import Any, Self, cast
 
 import numpy as np
@@ -18,7 +17,7 @@ from supple.core.guarded import Timed
 from supple.core.types import Bools, Floats, Progress
 from supple.dynamics.motion import YarnFrame, YarnMotion
 from supple.dynamics.recording import Recorder, read_motion
-from supple.integrators import Stage
+from supple.integrators import BackwardEuler, ImplicitIntegrator, Integrator
 from supple.mesh import YarnMesh
 from supple.solvers.interface import LinearSolver
 from supple.solvers.linear.choice import AutomaticSolver
@@ -27,19 +26,22 @@ from supple.yarns.cloth import WovenCloth, YarnEnergies
 from supple.yarns.material import YarnDamping, YarnRayleigh
 from supple.yarns.problem import YarnProblem
 from supple.yarns.snapshots import YarnSnapshot
-from supple.yarns.step import StepPotential, YarnState
+from supple.yarns.stages import History, YarnState
+from supple.yarns.stepping import YarnStepper
 
 _SHORTEST = 2.0**-10  # of dt
 _EASY = 5  # Newton iterations after which the next step may be longer
 
 
 class YarnSimulation(Timed):
-    """A woven cloth that moves: backward Euler, Newton's method, steps as short as they have to be.
+    """A woven cloth that moves: implicit steps, Newton's method, as short as they have to be.
 
     ``fixed`` are crossings that stay where they are, ``supports`` move others as prescribed; the
     yarns still slide through both. At the edge of the cloth, where yarns end, they do not slide.
     Crossings stay out of ``obstacles`` by the radii of their two yarns. ``dt`` [s] is the step that
-    is tried; where Newton's method does not get through, the step is taken in parts.
+    is tried; where Newton's method does not get through, the step is taken in parts. ``integrator``
+    is any implicit rule; while an obstacle presses on the cloth, steps are backward Euler's.
+    ``iterations`` takes that many full steps of Newton's method in place of converging.
     """
 
     def __init__(
@@ -51,14 +53,17 @@ class YarnSimulation(Timed):
         fixed: ArrayLike = (),
         supports: Support | Sequence[Support] = (),
         obstacles: Obstacle | Sequence[Obstacle] = (),
+        integrator: ImplicitIntegrator | None = None,
         dt: float = 1e-3,
         tolerance: float = 1e-6,
         max_iterations: int = 50,
+        iterations: int | None = None,
         linear: LinearSolver | None = None,
     ) -> None:
         instance("cloth", cloth, WovenCloth, "WovenCloth(net, warp=yarn)")
         self._cloth = cloth
         self.damping, self.dt = damping, dt
+        self.integrator = BackwardEuler() if integrator is None else integrator
         self.gravity = gravity
         self._tolerance = number("tolerance", tolerance, above=0, below=1)
         whole_number("max_iterations", max_iterations, at_least=1)
@@ -72,10 +77,12 @@ class YarnSimulation(Timed):
         self._free: Bools = np.ones((cloth.n_nodes, 5), dtype=bool)
         self._free[:, :3] = self._held.free
         self._free[cloth.net.edge, 3:] = False
-        self._newton = Newton(tolerance=tolerance, max_iterations=max_iterations, linear=linear)
+        self._newton = Newton(
+            tolerance=tolerance, max_iterations=max_iterations, iterations=iterations, linear=linear
+        )
         self._use(_several_obstacles(obstacles))
         rest = cloth.rest_state
-        self._state = YarnState(0.0, rest, np.zeros_like(rest), np.zeros_like(rest))
+        self._history = History(YarnState(0.0, rest, np.zeros_like(rest), np.zeros_like(rest)))
         self.set_state(q=rest)
         self._h = self._tried = self._dt
         self._steps_done = 0
@@ -84,7 +91,16 @@ class YarnSimulation(Timed):
     # -- what can be changed between two steps ------------------------------------------------
 
     _fixed = dict.fromkeys(
-        ("cloth", "fixed", "supports", "free", "tolerance", "max_iterations", "linear"),
+        (
+            "cloth",
+            "fixed",
+            "supports",
+            "free",
+            "tolerance",
+            "max_iterations",
+            "iterations",
+            "linear",
+        ),
         "start another simulation, and go on with set_state(q=..., v=...)",
     ) | dict.fromkeys(("q", "v"), "use set_state(q=..., v=...)")
 
@@ -110,6 +126,21 @@ class YarnSimulation(Timed):
         self._damping = damping
 
     @property
+    def integrator(self) -> ImplicitIntegrator:
+        """The rule of steps; assign another and go on."""
+        return self._integrator
+
+    @integrator.setter
+    def integrator(self, integrator: ImplicitIntegrator) -> None:
+        instance("integrator", integrator, Integrator, "TRBDF2()")
+        if not isinstance(integrator, ImplicitIntegrator):
+            raise InputError(
+                f"integrator={integrator!r}: yarns are too stiff for rules without a balance of "
+                "forces; give one that has it, such as TRBDF2() or BackwardEuler()"
+            )
+        self._integrator = integrator
+
+    @property
     def obstacles(self) -> tuple[Obstacle, ...]:
         """What the cloth cannot enter; assign others and go on."""
         return self._obstacles
@@ -120,7 +151,8 @@ class YarnSimulation(Timed):
 
     def _use(self, obstacles: tuple[Obstacle, ...]) -> None:
         self._problem = YarnProblem(self._cloth, self._free, obstacles, self._tolerance)
-        self._solver = self._newton.bind(self._problem)
+        solver = self._newton.bind(self._problem)
+        self._stepper = YarnStepper(self._cloth, self._held, self._problem, solver)
         self._obstacles = obstacles
 
     # -- going back ---------------------------------------------------------------------------
@@ -128,8 +160,9 @@ class YarnSimulation(Timed):
     def snapshot(self) -> YarnSnapshot:
         """The moment, to ``restore``: bit for bit, the motion after it is the same again."""
         values = {name: getattr(self, name) for name in _VALUES}
-        contacts, solver = self._problem.memory(), self._solver.memory()
-        return YarnSnapshot(self._cloth, self._state, self._obstacles, contacts, solver, values)
+        contacts, solver = self._problem.memory(), self._stepper.solver.memory()
+        history, obstacles = self._history, self._obstacles
+        return YarnSnapshot(self._cloth, history, obstacles, contacts, solver, values)
 
     def restore(self, snapshot: YarnSnapshot) -> None:
         """Go back to a snapshot, with the damping and all settings that it had."""
@@ -141,9 +174,9 @@ class YarnSimulation(Timed):
             )
         if snapshot.obstacles is not self._obstacles:
             self._use(snapshot.obstacles)
-        self._state = snapshot.state
+        self._history = snapshot.history
         self._problem.recall(snapshot.contacts)
-        self._solver.recall(snapshot.solver)
+        self._stepper.solver.recall(snapshot.solver)
         for name, value in snapshot.values.items():
             setattr(self, name, value)
 
@@ -164,6 +197,10 @@ class YarnSimulation(Timed):
     def mesh(self) -> YarnMesh:
         """The yarns at rest."""
         return self.cloth.mesh
+
+    @property
+    def _state(self) -> YarnState:
+        return self._history.now
 
     @property
     def time(self) -> float:
@@ -194,20 +231,14 @@ class YarnSimulation(Timed):
             given = numbers("v", v, ((n, 5), (n, 3), (3,)))
             new_v[:, 3:] = 0.0
             new_v[:, : given.shape[-1]] = given
-        self._place(new_q, old.time)
+        self._stepper.place(new_q, old.time)
         in_space = np.ascontiguousarray(new_v[:, :3])
         self._held.set_velocity(in_space, old.time)
         new_v[:, :3] = in_space
         new_v[:, 3:][~self.free[:, 3:]] = 0.0
         momentum = self.cloth.kinetic(new_q, new_v)[1]
-        self._state = replace(old, q=new_q, v=new_v, momentum=momentum)
-
-    def _place(self, q: Floats, time: float) -> None:
-        """Put crossings on moving supports where they are at ``time``."""
-        if self._held.moving:
-            away = q[:, :3] - self.cloth.net.positions
-            self._held.place(away, time)
-            q[:, :3] = self.cloth.net.positions + away
+        now = YarnState(old.time, new_q, new_v, momentum, old.dissipated)
+        self._history = History(now, touching=self._history.touching)
 
     @property
     def linear_momentum(self) -> Floats:
@@ -236,6 +267,11 @@ class YarnSimulation(Timed):
     def parts(self) -> int:
         """In how many parts the last step was taken."""
         return self._parts
+
+    @property
+    def stood_in(self) -> int:
+        """How many steps, or parts of them, backward Euler has taken for another integrator."""
+        return self._stepper.stood_in
 
     def step(self, *, dt: float | None = None) -> None:
         """Advance by ``dt`` [s], as set unless given."""
@@ -270,18 +306,11 @@ class YarnSimulation(Timed):
 
     def _part(self, h: float, end: float) -> int:
         """One implicit step; the Newton iterations it took."""
-        now = self._state
-        potential = StepPotential(self.cloth, self.damping, self._gravity, now, h)
-        starts = [np.where(self.free, q, now.q) for q in (now.q + h * now.v, now.q)]
-        for start in starts:
-            self._place(start, end)
-        stage = Stage(end, 1 / h, now.q, 1 / (h * h), now.q + h * now.v, starts[0])
-        with self._problem.step(potential, stage, now.time):
-            q = self._solver.solve(stage, starts)
-        after = potential.finish(q, end)
-        friction_work = self._problem.friction_work(q)
-        self._state = replace(after, dissipated=after.dissipated + friction_work)
-        return self._solver.iterations
+        pushed = self._damping, self._gravity
+        self._history, iterations = self._stepper.advance(
+            self._history, self._integrator, h, end, pushed
+        )
+        return iterations
 
     @property
     def contact_forces(self) -> Floats:
@@ -342,20 +371,16 @@ class YarnSimulation(Timed):
 
     def _checkpoint(self) -> dict[str, Any]:
         """Everything that the next step depends on."""
-        now = self._state
         return {
             "steps": self._steps_done,
             "part": self._h,
             "tried": self._tried,
-            **{each.name: getattr(now, each.name) for each in fields(now)},
+            **self._history.arrays(),
             **{f"contact.{name}": array for name, array in self._problem.contact_state().items()},
         }
 
     def _resume(self, saved: Mapping[str, Any]) -> int:
-        arrays = {name: np.array(saved[name]) for name in ("q", "v", "momentum")}
-        self._state = YarnState(
-            time=float(saved["time"]), **arrays, dissipated=float(saved["dissipated"])
-        )
+        self._history = History.of(saved)
         self._h = float(saved["part"])
         self._tried = float(saved.get("tried", self._dt))
         self._problem.restore_contact(saved)
@@ -381,6 +406,7 @@ class YarnSimulation(Timed):
 
 _VALUES = (
     "_h", "_tried", "_steps_done", "_newton_iterations", "_parts", "_damping", "_gravity", "_dt",
+    "_integrator",
 )  # fmt: skip
 """What a simulation keeps from step to step beside its state."""
 

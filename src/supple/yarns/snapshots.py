@@ -7,7 +7,7 @@ from typing import Any
 
 from supple.contact.obstacles.base import Obstacle
 from supple.yarns.cloth import WovenCloth
-from supple.yarns.step import YarnState
+from supple.yarns.stages import History
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -19,7 +19,7 @@ class YarnSnapshot:
     """
 
     cloth: WovenCloth
-    state: YarnState
+    history: History
     obstacles: tuple[Obstacle, ...]
     contacts: Any
     solver: Any
@@ -28,4 +28,4 @@ class YarnSnapshot:
     """The rest of what is kept from step to step."""
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(at {self.state.time:.6g} s)"
+        return f"{type(self).__name__}(at {self.history.now.time:.6g} s)"

@@ -43,7 +43,7 @@ def cloths() -> dict[str, sp.Cloth]:
     made["curved"] = sp.Cloth(bowl(), ISOTROPIC)
     soft = sp.IsotropicCloth(young=2e5, bending_stiffness=0.0, **FILM)
     made["membrane"] = sp.Cloth(shaken_grid(), soft)
-    for stretch in (0.0, 0.2):
-        limit = sp.StrainLimit(stretch=stretch, firmness=5.0)
+    for stretch in (1.2, 1.5):  # crumpled, it is longer by 1.15
+        limit = sp.StrainLimit(stretch=stretch, firmness=5.0, onset=0.3)
         made[f"limited {stretch}"] = sp.Cloth(shaken_grid(), WOVEN, strain_limit=limit)
     return made

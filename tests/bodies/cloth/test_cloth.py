@@ -173,38 +173,6 @@ def test_pattern_by_corner_with_a_seam():
         assert sewn.energy(u) == pytest.approx(whole.energy(u), rel=1e-10)
 
 
-# -- strain limits ----------------------------------------------------------------------------
-
-
-def test_limited_cloth_stiffens_past_its_limit_only():
-    """Pulled along x by a share: tension as before up to the limit, then 1 + firmness times."""
-    mesh = sp.SheetMesh.grid((1, 1), (2, 2))
-    film = sp.IsotropicCloth(young=1e5, poisson=0.0, bending_stiffness=0.0, **FILM)
-    limit = sp.StrainLimit(stretch=0.1, firmness=50.0)
-    free, limited = (sp.Cloth(mesh, film, strain_limit=x) for x in (None, limit))
-    pull = mesh.vertices * [1, 0, 0]
-    for share in (-0.3, 0.05, 0.0999):
-        assert limited.energy(share * pull) == free.energy(share * pull)
-    E, at = 0.5 * (1.2**2 - 1), 0.5 * (1.1**2 - 1)
-    expected = 0.5 * 100.0 * (E**2 + 50.0 * (E - at) ** 2)
-    assert limited.energy(0.2 * pull) == pytest.approx(expected, rel=1e-12)
-    both = mesh.vertices * [0.2, 0.2, 0.0]
-    assert limited.energy(both) == pytest.approx(2 * expected, rel=1e-12)
-
-
-def test_limited_cloth_hardly_gets_longer():
-    """A soft sheet that hangs by its edge stretches without end, or to its limit."""
-    mesh = sp.SheetMesh.grid((1, 0.5), (8, 4))
-    soft = sp.IsotropicCloth(young=4e3, poisson=0.0, bending_stiffness=1e-4, **FILM)
-    longest = []
-    for limit in (None, sp.StrainLimit(stretch=0.05, firmness=100.0)):
-        body = sp.Cloth(mesh, soft, fixed=mesh.where(x=(0, 0.13)), strain_limit=limit)
-        u = sp.static_shape(body, body.weight((9.81, 0, 0)))
-        longest.append(np.linalg.norm(body.deformation(u), axis=1).max())
-    assert longest[0] > 1.2
-    assert longest[1] < 1.06
-
-
 # -- mass and materials -----------------------------------------------------------------------
 
 
@@ -271,8 +239,9 @@ test_bad_input_is_refused = refusals(
     (lambda: cloth(bending=sp.HingeBending([1.0, 2.0])), "rest_angles has shape"),
     (lambda: cloth(mass_model=3), "mass_model"),
     (lambda: cloth(strain_limit=0.1), r"strain_limit is 0.1; give .* StrainLimit\(stretch"),
-    (lambda: sp.StrainLimit(stretch=-0.1), "stretch=-0.1"),
+    (lambda: sp.StrainLimit(stretch=0), "stretch=0"),
     (lambda: sp.StrainLimit(stretch=0.1, firmness=0), "firmness=0"),
+    (lambda: sp.StrainLimit(stretch=0.1, onset=1), "onset=1"),
     (lambda: cloth(fixed=[99]), "vertex 99"),
     (lambda: sp.static_shape(cloth(fixed=[0])), "leave 3 rigid motions free"),
     (lambda: sp.Body(shaken_grid(), sp.StVK(young=1, poisson=0)), "mesh is a SheetMesh"),

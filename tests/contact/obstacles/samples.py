@@ -34,6 +34,16 @@ OBSTACLES: dict[str, sp.Obstacle] = {
     "hollow sphere": sp.Sphere(centre=(0.1, -0.2, 0.3), radius=0.7, hollow=True),
     "box": sp.Box(centre=(0.1, 0.0, -0.2), size=(1.0, 0.6, 0.4), rotation=TURN),
     "capsule": sp.Capsule(start=(-0.4, 0.1, 0.0), end=(0.5, 0.3, -0.2), radius=0.3),
+    "cylinder": sp.Cylinder(start=(-0.4, 0.1, 0.0), end=(0.4, 0.3, -0.2), radius=0.4),
+    "hollow cylinder": sp.Cylinder(
+        start=(-0.6, 0.1, 0.1), end=(0.5, 0.2, -0.2), radius=0.6, hollow=True
+    ),
+    "cone": sp.Cone(apex=(0.5, 0.4, 0.3), base=(-0.4, -0.1, -0.2), radius=0.6),
+    "hollow cone": sp.Cone(apex=(0.9, 0.5, 0.3), base=(-0.6, -0.1, -0.2), radius=0.9, hollow=True),
+    "torus": sp.Torus(centre=(0.1, 0.0, -0.1), axis=(1.0, -2.0, 3.0), radius=0.6, tube=0.2),
+    "hollow torus": sp.Torus(
+        centre=(0.1, 0.0, 0.1), axis=(1, 2, 3), radius=0.6, tube=0.3, hollow=True
+    ),
     "height field": sp.HeightField(waves(), origin=(-1.0, -0.8, 0.1), spacing=(0.25, 0.3)),
     "closed mesh": sp.MeshObstacle(torus()),
     "hollow mesh": sp.MeshObstacle(torus(), hollow=True),

@@ -17,7 +17,8 @@ from supple.contact import OBSTACLES
 
 NAMES = list(samples.OBSTACLES)
 
-CURVED = ("sphere", "hollow sphere", "capsule", "height field")
+ROUND = ("cylinder", "hollow cylinder", "cone", "hollow cone", "torus", "hollow torus")
+CURVED = ("sphere", "hollow sphere", "capsule", "height field", *ROUND)
 
 
 def turned(name: str, R: np.ndarray, shift: np.ndarray) -> sp.Obstacle:
@@ -32,8 +33,12 @@ def turned(name: str, R: np.ndarray, shift: np.ndarray) -> sp.Obstacle:
         return dataclasses.replace(
             given, centre=R @ given.centre + shift, rotation=R @ given.rotation
         )
-    if isinstance(given, sp.Capsule):
+    if isinstance(given, sp.Capsule | sp.Cylinder):
         return dataclasses.replace(given, start=R @ given.start + shift, end=R @ given.end + shift)
+    if isinstance(given, sp.Cone):
+        return dataclasses.replace(given, apex=R @ given.apex + shift, base=R @ given.base + shift)
+    if isinstance(given, sp.Torus):
+        return dataclasses.replace(given, centre=R @ given.centre + shift, axis=R @ given.axis)
     if isinstance(given, sp.HeightField):
         return dataclasses.replace(given, origin=given.origin + shift)
     mesh = given.mesh
@@ -184,6 +189,14 @@ def test_places_without_a_nearest_still_have_a_unit_normal():
     for obstacle, x in (
         (sp.Sphere(radius=2.0), (0, 0, 0)),
         (sp.Capsule(start=(0, 0, 0), end=(0, 0, 1), radius=0.2), (0, 0, 0.5)),
+        (sp.Cylinder(start=(0, 0, 0), end=(0, 0, 1), radius=0.2), (0, 0, 0.5)),
+        (sp.Cylinder(start=(0, 0, 0), end=(0, 0, 1), radius=0.2), (0.2, 0, 1)),
+        (sp.Cone(apex=(0, 0, 1), base=(0, 0, 0), radius=0.2), (0, 0, 1)),
+        (sp.Cone(apex=(0, 0, 1), base=(0, 0, 0), radius=0.2), (0, 0, 0)),
+        (sp.Cone(apex=(0, 0, 1), base=(0, 0, 0), radius=0.2), (0.2, 0, 0)),
+        (sp.Cone(apex=(0, 0, 1), base=(0, 0, 0), radius=0.2), (0, 0, 0.2)),
+        (sp.Torus(radius=0.5, tube=0.2), (0, 0, 0)),
+        (sp.Torus(radius=0.5, tube=0.2), (0.5, 0, 0)),
         (sp.Box(size=(1, 1, 1)), (0, 0, 0)),
         (sp.Box(size=(1, 1, 1)), (0.5, 0.5, 0.5)),
     ):
@@ -209,6 +222,11 @@ test_bad_input_named = refusals(
     (lambda: sp.Box(size=(1, 1, 1), rotation=2 * np.eye(3)), "rotation"),
     (lambda: sp.Capsule(start=(0, 0, 1), end=(0, 0, 1), radius=0.1), "Sphere"),
     (lambda: sp.Capsule(start=(0, 0, 0), end=(0, 0, 1), radius=-0.1), "radius"),
+    (lambda: sp.Cylinder(start=(0, 0, 1), end=(0, 0, 1), radius=0.1), "move one"),
+    (lambda: sp.Cone(apex=(0, 0, 1), base=(0, 0, 1), radius=0.1), "move one"),
+    (lambda: sp.Cone(apex=(0, 0, 1), base=(0, 0, 0), radius=0), "radius"),
+    (lambda: sp.Torus(radius=0.1, tube=0.1), "tube"),
+    (lambda: sp.Torus(radius=0.1, tube=0.05, axis=(0, 0, 0)), "axis"),
     (lambda: sp.HeightField([[0, 0], [0, np.nan]]), r"heights\[1, 1\]"),
     (lambda: sp.HeightField([0, 1, 2]), "heights"),
     (lambda: sp.HeightField([[0, 1, 2]]), "heights"),

@@ -21,7 +21,8 @@ def one(made):
 
 def test_every_kind_of_obstacle_has_a_shape():
     changing = {"animated_mesh", "character"}
-    assert {"plane", "sphere", "box", "capsule", "height_field", "mesh"} | changing == set(shapes())
+    known = {"plane", "sphere", "box", "capsule", "cylinder", "cone", "torus"}
+    assert known | {"height_field", "mesh"} | changing == set(shapes())
     assert len(shapes()) == len(sp.contact.OBSTACLES) + len(changing)
 
 
@@ -32,9 +33,12 @@ def test_plain_shapes(scene):
           { shape = "Sphere", centre = [1, 2, 3], radius = 0.5, hollow = true },
           { shape = "box", size = [1, 2, 3], rotation = [0, 0, 1.5707963267948966] },
           { shape = "capsule", start = [0, 0, 0], end = [1, 0, 0], radius = 0.1 },
+          { shape = "cylinder", start = [0, 0, 0], end = [1, 0, 0], radius = 0.1 },
+          { shape = "cone", apex = [0, 0, 1], base = [0, 0, 0], radius = 0.1, hollow = true },
+          { shape = "torus", radius = 0.5, tube = 0.1, axis = [0, 2, 0] },
         ]
     """)
-    plane, sphere, box, capsule = made.obstacles
+    plane, sphere, box, capsule, cylinder, cone, torus = made.obstacles
     assert isinstance(plane, Plane)
     assert (plane.friction, plane.vertex_restitution, plane.offset) == (0.4, 0.0, -0.5)
     np.testing.assert_array_equal(plane.normal, (0, 1, 0))
@@ -45,6 +49,9 @@ def test_plain_shapes(scene):
     np.testing.assert_allclose(box.signed_distance([[1.5, 0, 0]])[0], 0.5)  # 2 m wide along x
     assert isinstance(capsule, Capsule)
     assert capsule.radius == 0.1
+    np.testing.assert_allclose(cylinder.signed_distance([[1.2, 0, 0]])[0], 0.2)  # flat ends
+    np.testing.assert_allclose(cone.signed_distance([[0, 0, 0.01]])[0], 0.01)  # above its base
+    np.testing.assert_allclose(torus.signed_distance([[0, 0, 0.5]])[0], -0.1)  # within the tube
 
 
 @pytest.mark.parametrize("how", ["npy", "csv", "txt", "inline"])

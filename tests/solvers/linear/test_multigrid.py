@@ -15,7 +15,8 @@ from supple.solvers.linear.levels import Levels
 from supple.solvers.linear.multigrid import interpolations as by_graph
 from supple.yarns import WovenCloth, Yarn, YarnDamping, YarnNet
 from supple.yarns.coarsening import interpolations
-from supple.yarns.step import StepPotential, YarnState
+from supple.yarns.stages import YarnStage, YarnState
+from supple.yarns.step import StepPotential
 
 SPACING = 5e-4
 
@@ -47,8 +48,9 @@ def system(net: YarnNet):
     q = body.rest_state
     q[:, 2] += 2 * SPACING * np.sin(net.positions[:, 0] / (3 * SPACING))
     still = YarnState(0.0, q, np.zeros_like(q), np.zeros_like(q))
+    stage = YarnStage.backward_euler(still, 1e-3, 1e-3)
     damping = YarnDamping(stretch=3e-3, bending=0.1)
-    step = StepPotential(body, damping, np.array([0, 0, -9.81]), still, 1e-3)
+    step = StepPotential(body, damping, np.array([0, 0, -9.81]), stage)
     gradient, values = np.empty_like(q), np.empty((body.pattern.n_blocks, 5, 5))
     step.evaluate(q, gradient, values, definite=True)
     free = np.ones(q.shape, dtype=bool)

@@ -5,17 +5,19 @@ import math
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
-from supple._kernels.elasticity.membrane import add_limit
+from supple._kernels.elasticity.strain_limits import add_limit, feasible_share
 
 _MOST_TRIALS = 30
+_MOST_AT_LIMIT = 200  # where a barrier is to be climbed
+_ROOM = 0.9  # share of what is left to the limit that a step may use up
 _SHORTEST = 1e-3  # of a Newton step, after which a triangle stays where it is
 
 
 @pointwise
-def _tensions(F, before, C, viscosity, c_v, limit, k, S, T):
+def _tensions(F, before, C, viscosity, c_v, limit, onset, k, S, T):
     """S = C ε + C_d ε̇ at F (3, 2), with Ḟ = c_v (F − F̂), and T = ∂S/∂ε + c_v ∂S/∂ε̇.
 
-    Strains are those of membranes; past a limit there is more stress.
+    Strains are those of membranes; near a limit there is more stress.
     """
     a = b = c = p = q = r = 0.0
     for i in range(3):
@@ -34,7 +36,7 @@ def _tensions(F, before, C, viscosity, c_v, limit, k, S, T):
         for t in range(3):
             T[s, t] = C[s, t] + c_v * viscosity[s, t]
     if k > 0.0:
-        add_limit(a, b, c, limit, k, S, T)
+        add_limit(a, b, c, limit, onset, k, S, T)
 
 
 @pointwise
@@ -104,29 +106,29 @@ def _solve(H, g):
 
 
 @kernel
-def warm_start(z, before, C, viscosity, c_v, limit, k, w, s):
+def warm_start(z, before, C, viscosity, c_v, limit, onset, k, w, s):
     """s = z + F S/w: the place whose local minimum is z."""
     S, T = np.empty(3), np.empty((3, 3))
     for e in range(z.shape[0]):
-        _tensions(z[e], before[e], C[e], viscosity[e], c_v, limit, k[e], S, T)
+        _tensions(z[e], before[e], C[e], viscosity[e], c_v, limit, onset, k[e], S, T)
         for i in range(3):
             p, q = _stress(z[e], S, i)
             s[e, i, 0], s[e, i, 1] = z[e, i, 0] + p / w[e], z[e, i, 1] + q / w[e]
 
 
 @kernel
-def minimise(s, before, C, viscosity, c_v, limit, k, w, tolerance, z):
-    """z with F S + w (F − s) = 0 at F = z, from the z given."""
+def minimise(s, before, C, viscosity, c_v, limit, onset, k, w, tolerance, z):
+    """z with F S + w (F − s) = 0 at F = z, from the z given, which is below the limit."""
     S, T, g, best = np.empty(3), np.empty((3, 3)), np.empty(6), np.empty(6)
-    B, H, trial = np.empty((3, 6)), np.empty((6, 6)), np.empty((3, 2))
+    B, H, trial, way = np.empty((3, 6)), np.empty((6, 6)), np.empty((3, 2)), np.empty((3, 2))
     for e in range(z.shape[0]):
-        _tensions(z[e], before[e], C[e], viscosity[e], c_v, limit, k[e], S, T)
-        norm, t = _left(z[e], s[e], w[e], S, best), 0.0
-        for _ in range(_MOST_TRIALS):
+        _tensions(z[e], before[e], C[e], viscosity[e], c_v, limit, onset, k[e], S, T)
+        norm, t, shortest = _left(z[e], s[e], w[e], S, best), 0.0, _SHORTEST
+        for _ in range(_MOST_AT_LIMIT if k[e] > 0.0 else _MOST_TRIALS):
             if norm <= tolerance * w[e]:
                 break
             if t == 0.0:  # a new step, by a matrix that is surely positive
-                _tensions(z[e], before[e], C[e], viscosity[e], c_v, limit, k[e], S, T)
+                _tensions(z[e], before[e], C[e], viscosity[e], c_v, limit, onset, k[e], S, T)
                 shift = w[e]
                 while True:
                     g[:] = best
@@ -136,15 +138,20 @@ def minimise(s, before, C, viscosity, c_v, limit, k, w, tolerance, z):
                     shift *= 2.0
                 step = g.copy()
                 t = 1.0
+                if k[e] > 0.0:
+                    for i in range(3):
+                        way[i, 0], way[i, 1] = -step[2 * i], -step[2 * i + 1]
+                    t = feasible_share(z[e], way, limit, _ROOM, trial)
+                shortest = _SHORTEST * t
             for i in range(3):
                 trial[i, 0] = z[e, i, 0] - t * step[2 * i]
                 trial[i, 1] = z[e, i, 1] - t * step[2 * i + 1]
-            _tensions(trial, before[e], C[e], viscosity[e], c_v, limit, k[e], S, T)
+            _tensions(trial, before[e], C[e], viscosity[e], c_v, limit, onset, k[e], S, T)
             n = _left(trial, s[e], w[e], S, g)
             if n <= (1.0 - 1e-4 * t) * norm:
                 norm, t = n, 0.0
                 z[e], best[:] = trial, g
             else:
                 t *= 0.5
-                if t < _SHORTEST:
+                if t < shortest:
                     break

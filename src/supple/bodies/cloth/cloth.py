@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple._kernels.elasticity import membrane
+from supple._kernels.elasticity import membrane, strain_limits
 from supple.bodies.assembly import Asked, Evaluation
 from supple.bodies.cloth.bending import (
     Bending,
@@ -30,6 +30,8 @@ from supple.core.sparse import BlockPattern
 from supple.core.types import Floats, Ints
 from supple.mesh import SheetMesh
 
+_ROOM = 0.9  # share of what is left to a strain limit that a step may use up
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cloth(ElasticBody):
@@ -38,8 +40,8 @@ class Cloth(ElasticBody):
     ``material`` is one cloth material, or a mapping from region names of the mesh to materials that
     together cover every triangle once. ``bending`` is QuadraticBending where the sheet is flat at
     rest and HingeBending where it is curved, unless given; there is none where the material has
-    no bending stiffness. ``strain_limit`` makes it stiffen where it is stretched far. ``fixed`` and
-    ``supports`` are those of a ``Body``.
+    no bending stiffness. ``strain_limit`` is one on how much longer any triangle may get. ``fixed``
+    and ``supports`` are those of a ``Body``.
     """
 
     mesh: SheetMesh
@@ -63,6 +65,13 @@ class Cloth(ElasticBody):
             instance("strain_limit", self.strain_limit, StrainLimit, "StrainLimit(stretch=0.05)")
         self._check_supports()
         _ = self.rest, self.bound_bending  # bad materials stop here
+        if not self.is_feasible(np.zeros((self.n_vertices, 3))):
+            longest = np.sqrt(1 + 2 * self.largest_strain(np.zeros((self.n_vertices, 3)))) - 1
+            raise InputError(
+                f"the cloth begins longer by {100 * longest:.3g} % than its pattern, beyond its "
+                f"strain limit of {self._percent}; move its vertices together, or give a "
+                "StrainLimit with more stretch"
+            )
 
     # -- at rest -----------------------------------------------------------------------
 
@@ -86,7 +95,7 @@ class Cloth(ElasticBody):
 
     @cached_property
     def limit_stiffness(self) -> Floats:
-        """k [N/m] past the strain limit, (m,); zero where there is none."""
+        """κ [N/m] of the barrier at the strain limit, (m,); zero where there is none."""
         if self.strain_limit is None:
             return np.zeros(self.n_cells)
         stiffest: Floats = self.tension_stiffness[:, [0, 1], [0, 1]].max(axis=1)
@@ -161,8 +170,7 @@ class Cloth(ElasticBody):
         energy = membrane.stress(F, C, weights, S)
         if self.strain_limit is not None:
             C = C.copy()
-            limit = self.strain_limit.strain
-            energy += membrane.add_limits(F, limit, self.limit_stiffness, weights, S, C)
+            energy += self.add_limits(F, self.limit_stiffness, weights, S, C)
         gradient = np.zeros((self.n_vertices if asked.order >= 1 else 0, 3))
         product = np.zeros((self.n_vertices if direction is not None else 0, 3))
         blocks = np.empty((0, 3, 3))
@@ -187,6 +195,51 @@ class Cloth(ElasticBody):
         of_hinges = None if factors is None else self.of_hinges(factors)
         bent = self.bound_bending.add(self.mesh.vertices + u, asked, found, of_hinges)
         return replace(found, energy=float(energy + bent))
+
+    def add_limits(self, F: Floats, k: Floats, weights: Floats, S: Floats, T: Floats) -> float:
+        """Add the barrier of the strain limit with κ = ``k`` to tensions and their derivatives.
+
+        Returns its energy, infinite beyond the limit.
+        """
+        limit = self.strain_limit
+        if limit is None:
+            return 0.0
+        given = F, limit.strain, limit.onset_strain, k, weights, S, T
+        return float(strain_limits.add_limits(*given))
+
+    def feasible_step(self, u: Floats, step: Floats) -> float:
+        if self.strain_limit is None:
+            return 1.0
+        given = self.deformation(u), self.rates(step), self.strain_limit.strain, _ROOM
+        return float(strain_limits.feasible_step(*given))
+
+    def is_feasible(self, u: Floats) -> bool:
+        limit = self.strain_limit
+        return limit is None or bool(self.largest_strain(u) < limit.strain)
+
+    def largest_strain(self, u: Floats) -> float:
+        """The largest principal strain of Green at displacements u (n, 3)."""
+        return float(strain_limits.largest_strain(self.deformation(u)))
+
+    @property
+    def infeasible(self) -> str:
+        if self.strain_limit is None:
+            return super().infeasible
+        return f"supports stretch cloth beyond its strain limit of {self._percent}"
+
+    @property
+    def advice(self) -> str:
+        if self.strain_limit is None:
+            return ""
+        return (
+            f"The cloth gets longer by {self._percent} at most: see that supports, obstacles and "
+            "where it is set off leave it that, or give a StrainLimit with more stretch."
+        )
+
+    @property
+    def _percent(self) -> str:
+        assert self.strain_limit is not None
+        return f"{100 * self.strain_limit.stretch:g} %"
 
     def deformation(self, u: Floats) -> Floats:
         """F at displacements u (n, 3), from warp and weft into space, (m, 3, 2)."""

@@ -197,18 +197,25 @@ def _plane_stress(E0: Floats, E1: Floats, nu01: Floats, nu10: Floats, G: Floats)
 
 @dataclass(frozen=True, kw_only=True)
 class StrainLimit:
-    """Adds the energy k/2 Σ max(0, e − ℓ)² by area, e the two principal strains of Green.
+    """No triangle ever gets longer than by ``stretch``, in any direction, on the way or at rest.
 
-    Up to ``stretch`` in any direction, nothing changes; past it the cloth is stiffer by
-    ``firmness`` times the larger of its stiffnesses along warp and weft. It may be crushed as
-    before: cloth folds.
+    From ``onset`` times that on, a barrier adds to the energy, κ r² B((ℓ − e)/r) for both principal
+    strains e of Green, B(x) = −(1 − x)² ln x, that grows without bound at the limit ℓ. Up to there
+    nothing changes. κ is ``firmness`` times the larger of the cloth's stiffnesses along warp and
+    weft. Cloth may be crushed as before: it folds.
     """
 
     stretch: float = field(
-        metadata=described("how much longer it may get, as a share of its length", at_least=0)
+        metadata=described(
+            "how much longer it may get, as a share of its length",
+            above=0,
+        )
     )
     firmness: float = parameter(
-        10.0, "holds the weight of cloth; with far more, steps need to be short", above=0
+        10.0, "how early the barrier is felt; the limit holds whatever it is", above=0
+    )
+    onset: float = parameter(
+        0.8, "share of ``stretch`` from which the cloth stiffens", at_least=0, below=1
     )
 
     def __post_init__(self) -> None:
@@ -217,4 +224,14 @@ class StrainLimit:
     @property
     def strain(self) -> float:
         """ℓ, Green's strain at that stretch."""
-        return 0.5 * ((1 + self.stretch) ** 2 - 1)
+        return _green(self.stretch)
+
+    @property
+    def onset_strain(self) -> float:
+        """Green's strain at which the barrier sets in."""
+        return _green(self.onset * self.stretch)
+
+
+def _green(stretch: float) -> float:
+    """Green's strain of what is longer by a share."""
+    return stretch * (1 + 0.5 * stretch)

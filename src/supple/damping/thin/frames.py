@@ -92,12 +92,8 @@ class Sheet(ThinBody):
         membrane.add_blocks(*given, body.triangle_slots, values)
 
     def stretch_stiffness(self, at: Frame) -> Floats:
-        body, S = self._body, np.empty((self._body.n_cells, 3))
-        C = self._elasticity.copy()
+        C, S = self._elasticity, np.empty((self._body.n_cells, 3))
         membrane.stress(at.place, C, self.weights, S)
-        if body.strain_limit is not None:
-            limit = body.strain_limit.strain, body.limit_stiffness
-            membrane.add_limits(at.place, *limit, self.weights, S, C)
         # E_a = ½ (σ_a² − 1): ∂²ψ/∂σ_a∂σ_b = σ_a σ_b C_ab + δ_ab S_a along the axes
         H = (at.back.transpose(0, 2, 1) @ C @ at.back)[:, :2, :2]
         along = np.einsum("eda,ed->ea", at.back, S)[:, :2] / at.sigma

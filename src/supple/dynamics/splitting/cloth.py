@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from supple._kernels.elasticity import membrane
+from supple._kernels.elasticity import membrane, strain_limits
 from supple._kernels.local_steps import membrane as local_membrane
 from supple.bodies.cloth import Cloth
 from supple.core.types import Floats
@@ -12,6 +12,8 @@ from supple.dynamics.splitting.base import BodyTerms
 from supple.integrators import Stage
 
 _IN_STRAINS = np.array([1.0, 1.0, np.sqrt(2.0)])  # from (E₀₀, E₁₁, 2 E₀₁) to an orthonormal basis
+
+_ROOM = 0.02  # share of the reach of a strain limit that local variables begin within, at least
 
 
 class ClothTerms(BodyTerms):
@@ -52,14 +54,18 @@ class ClothTerms(BodyTerms):
         np.add.at(values, np.where(slots < 0, ~slots, slots), products)
 
     def warm_start(self, z: Floats, s: Floats) -> None:
+        limit = self._body.strain_limit
+        if limit is not None:  # supports may have moved z out
+            within = limit.strain - _ROOM * (limit.strain - limit.onset_strain)
+            strain_limits.shrink(z, within)
         local_membrane.warm_start(z, *self._model(), self._stiffness, s)
 
     def minimise(self, s: Floats, z: Floats) -> None:
         local_membrane.minimise(s, *self._model(), self._stiffness, self.accuracy, z)
 
-    def _model(self) -> tuple[Floats, Floats, Floats, float, float, Floats]:
-        """F̂, C, C_d, c_v, and the strain limit with its stiffness."""
-        body = self._body
-        limit = body.strain_limit.strain if body.strain_limit is not None else np.inf
-        stiffness = body.tension_stiffness
-        return self._before, stiffness, self._viscosity, self._c_v, limit, body.limit_stiffness
+    def _model(self) -> tuple[Floats, Floats, Floats, float, float, float, Floats]:
+        """F̂, C, C_d, c_v, and the strain limit with its onset and stiffness."""
+        body, limit = self._body, self._body.strain_limit
+        strains = (np.inf, np.inf) if limit is None else (limit.strain, limit.onset_strain)
+        model = self._before, body.tension_stiffness, self._viscosity, self._c_v
+        return *model, *strains, body.limit_stiffness

@@ -104,7 +104,7 @@ class Splitter:
 
     def _add_outside(self, model: BoundDamping, places: Ints) -> None:
         rest: BoundDamping | None = model
-        if isinstance(model, BoundClothStrainRate) and not model.follows_limit:
+        if isinstance(model, BoundClothStrainRate):
             self._of_cloth.append(model)
             rest = model.of_hinges_alone()
         if isinstance(rest, BoundSpringStrainRate):

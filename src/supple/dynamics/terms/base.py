@@ -157,6 +157,10 @@ class Term(ABC):
         """The share of a step from u, up to 1, on which nothing stands in the way."""
         return 1.0
 
+    def is_feasible(self, u: Floats) -> bool:
+        """Whether u (n, 3) is a shape that may be at all."""
+        return True
+
     def feasible_starts(self, latest: Floats, starts: Sequence[Floats]) -> Sequence[Floats]:
         """``starts``, or how far each is reached from the shape ``latest`` (n, 3)."""
         return starts

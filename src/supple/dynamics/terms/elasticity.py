@@ -27,7 +27,13 @@ class Elasticity(Term):
     def no_start(self, *, feasible: bool) -> str | None:
         if not feasible:
             return None
-        return "a cell has collapsed or turned inside out, which its material forbids"
+        return self._body.infeasible
+
+    def collision_free_step(self, u: Floats, step: Floats) -> float:
+        return self._body.feasible_step(u, step)
+
+    def is_feasible(self, u: Floats) -> bool:
+        return self._body.is_feasible(u)
 
     def stored_energy(self, shape: Shape) -> float:
         return shape.energy

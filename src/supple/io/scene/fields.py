@@ -326,6 +326,7 @@ _WOVEN = Table(
             (POSITIVE, Row(POSITIVE, 2)),
             "a length above 0 [m], or two, between warps and between wefts",
         ),
+        "seam_tolerance": Number(0.0),
         "weave": Choice(("plain", "twill", "satin")),
         **alike(Whole(), "over under shift"),
         "period": Whole(3),
@@ -340,7 +341,7 @@ _WOVEN = Table(
     needs={
         **together("warps", "wefts"),
         **dict.fromkeys(("over", "under", "period", "shift"), ("weave",)),
-        **dict.fromkeys(("pattern", "uv_scale", "scale"), ("garment",)),
+        **dict.fromkeys(("pattern", "uv_scale", "scale", "seam_tolerance"), ("garment",)),
     },
 )
 

@@ -128,7 +128,12 @@ def _net(given: Fields, weave: Weave) -> YarnNet:
         return YarnNet.patch(given["warps"], given["wefts"], spacing=spacing, weave=weave)
     cut = given.get("pattern", "uv") == "uv"
     mesh = sheet_of(given["garment"], given, cut=cut)
-    return YarnNet.from_garment(mesh if cut else front_and_back(mesh), spacing=spacing, weave=weave)
+    return YarnNet.from_garment(
+        mesh if cut else front_and_back(mesh),
+        spacing=spacing,
+        weave=weave,
+        seam_tolerance=given.get("seam_tolerance"),
+    )
 
 
 def _weave(given: Fields) -> Weave:
