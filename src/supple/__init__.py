@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
+        "contact.attachments": "Glue Pin Spring",
         "bodies.rigid": "RigidBody",
         "bodies.solid": "Body",
         "character.skeleton.bones": "bones_of",

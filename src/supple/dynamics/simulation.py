@@ -102,6 +102,8 @@ class Simulation(LiveSimulation):
         """
         if self.body.supports or any(each.moves for each in self._obstacles):
             return np.inf  # they do work
+        if any(term.does_work for term in self._problem.terms):
+            return np.inf
         mass_times, stored_energy = self.body.mass_times, self._problem.stored_energy
         elastic = stored_energy(after.u)
         lost = (self._elastic if now is self._now else stored_energy(now.u)) - elastic
