@@ -25,10 +25,10 @@ def test_contacts_hold_vertices_out_with_forces_that_press():
     after, _ = ConstrainedStep(step, split, turns=False).solve(u, down, y, y)
     pressed = contacts.forces[:, 2] > 0
     assert pressed.any()
-    held = contacts.vertices[pressed]
+    held = contacts.nodes[pressed, 0]
     assert (after[held, 2] > free[held, 2]).all()
     expected = down.copy()
-    np.add.at(expected, contacts.vertices, contacts.forces)
+    np.add.at(expected, contacts.nodes[:, 0], contacts.forces)
     np.testing.assert_allclose(after, u + step.solve(expected), atol=1e-12)
     # where nothing presses nothing is inside
     assert set(contacts.involved(after + 1e-6 * np.array([0, 0, 1]))) <= set(

@@ -16,8 +16,11 @@ import numpy as np
 
 from supple._kernels.contact.vertices import SLIDING
 from supple.bodies.elastic_body import ElasticBody
-from supple.contact.contacts import Contacts, Projection
+from supple.contact.carried import carried_blocks
+from supple.contact.contacts import Contacts
+from supple.contact.facets import Facets
 from supple.contact.obstacles.base import Obstacle
+from supple.contact.pairs import ContactPairs, Projection
 from supple.core.sparse import BlockPattern
 from supple.core.types import Floats, Ints
 from supple.integrators import Stage
@@ -40,7 +43,7 @@ class ContactPoint:
     """Displacements of what can touch, (p, 3)."""
     at: Projection
     force: Floats
-    """What the contacts add to the residual, w (s − z) [N], (n, 3), on the vertices."""
+    """What the contacts add to the residual, w (s − z) [N], (n, 3)."""
     potential: float
     """Their part of the incremental potential [J]; its gradient is ``force``."""
     blocks: Floats
@@ -51,9 +54,7 @@ class AugmentedLagrangian:
     """Contacts with weights that suit the stages of what they push.
 
     ``diagonal`` (n,) are the places of the vertices' own blocks among those of a matrix;
-    ``stiffness`` [N/m] and ``mass`` [kg], (n,) each, what they have there at rest. Where bodies
-    are touched at ``points`` that they carry, contacts are of these, and ``pattern`` tells where
-    blocks between the vertices are that carry a point.
+    ``stiffness`` [N/m] and ``mass`` [kg], (n,) each, what they have there at rest.
     """
 
     _stage: Stage  # since ``begin``
@@ -64,12 +65,15 @@ class AugmentedLagrangian:
         diagonal: Ints,
         stiffness: Floats,
         mass: Floats,
-        points: CarriedPoints | None = None,
         pattern: BlockPattern | None = None,
+        points: CarriedPoints | None = None,
     ) -> None:
-        self.contacts = contacts
+        """``pattern`` couples the vertices of each edge and face, where these are contacts.
+
+        Where bodies are touched at ``points`` that they carry, contacts are of these.
+        """
+        self.contacts, self._pattern = contacts, pattern
         self._points = None if points is None or points.are_vertices else points
-        self._pattern = pattern
         self.diagonal, self._stiffness, self._mass = diagonal, stiffness, mass
         self._viscosity = np.zeros(len(mass))
         self.weights = np.zeros(0)
@@ -84,20 +88,26 @@ class AugmentedLagrangian:
         edge = float(body.mesh.edge_lengths().mean())
         points = body.points
         movable = np.asarray(movable[points.vertices].any(axis=1))
-        free = np.asarray(body.free[points.vertices].any(axis=1))
-        contacts = Contacts(obstacles, points.rest, free, vertices[movable[vertices]], edge)
+        contacts = Contacts(
+            obstacles,
+            points.rest,
+            np.asarray(body.free[points.vertices].any(axis=1)),
+            vertices[movable[vertices]],
+            edge,
+            facets=Facets.of_body(body),
+        )
         diagonal = body.pattern.indptr[:-1]
         rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
         stiffness = np.einsum("bii->b", rest[diagonal]) / 3
         mass = body.mass_values[diagonal]
-        return cls(contacts, diagonal, stiffness, mass, points, body.pattern)
+        return cls(contacts, diagonal, stiffness, mass, body.pattern, points)
 
     def add_damping_diagonal(self, values: Floats) -> None:
         """Know of damping by its matrix at rest [N s/m], blocks on the body's pattern."""
         self._viscosity += np.einsum("bii->b", values[self.diagonal]) / 3
 
     def stiffness_at(self, stage: Stage) -> Floats:
-        """What every vertex has on the diagonal of the stage's matrix [N/m], (n,), about."""
+        """What all that can touch has on the diagonal of the stage's matrix [N/m], (p,), about."""
         undamped = self._stiffness + stage.c_a * self._mass
         damped = np.minimum(stage.c_v * self._viscosity, _MOSTLY_DAMPED * undamped)
         of_vertices = np.asarray(undamped + damped)
@@ -127,15 +137,15 @@ class AugmentedLagrangian:
         pairs.limits = pairs.friction * np.maximum(normal, 0.0) / self.weights
 
     def _set_weights(self) -> None:
-        by_vertex = self.stiffness_at(self._stage)
-        self.weights = self._boost * _WEIGHT * by_vertex[self.contacts.pairs.vertex]
+        by_point = self.contacts.pairs.stiffness_of(self.stiffness_at(self._stage))
+        self.weights = self._boost * _WEIGHT * by_point
 
     def evaluate(self, u: Floats) -> ContactPoint:
         """Forces and potential at u (n, 3)."""
         u = self._at_points(u)
         at = self.contacts.projection(u)
         force = np.zeros_like(u)
-        np.add.at(force, self.contacts.pairs.vertex, self.weights[:, None] * (at.s - at.z))
+        self.contacts.pairs.add_to(force, self.weights[:, None] * (at.s - at.z))
         force = force if self._points is None else self._points.spread(force)
         return ContactPoint(u, at, force, self.contacts.energy(u, self.weights), at.blocks)
 
@@ -145,22 +155,27 @@ class AugmentedLagrangian:
         here.blocks = here.at.blocks
         if majorized:
             here.blocks = self.contacts.projected(here.at.s, majorized=True).blocks
-        weighted, points = self.weights[:, None, None] * here.blocks, self._points
-        if points is None:
-            np.add.at(values, self.diagonal[pairs.vertex], weighted)
-            return
-        is_vertex = points.is_vertex[pairs.vertex]
-        own = points.vertices[pairs.vertex[is_vertex], 0]
-        np.add.at(values, self.diagonal[own], weighted[is_vertex])
-        if not is_vertex.all():
+        blocks, rows = self.weights[:, None, None] * here.blocks, pairs.between
+        if self._points is not None:
             assert self._pattern is not None
-            carried = pairs.vertex[~is_vertex]
-            w, v = points.weights[carried], points.vertices[carried]  # ascending
-            first, second = np.triu_indices(v.shape[1])
-            keys = v[:, first] * np.int64(points.n_vertices) + v[:, second]
-            shares = (w[:, first] * w[:, second])[..., None, None]
-            where = np.searchsorted(self._pattern.keys, keys)
-            np.add.at(values, where, shares * weighted[~is_vertex][:, None])
+            found = carried_blocks(self._points, *_of_points(pairs, blocks))
+            keys = found[0] * np.int64(len(self._mass)) + found[1]
+            values[np.searchsorted(self._pattern.keys, keys)] += found[2]
+            return
+        if not len(rows):
+            np.add.at(values, self.diagonal[pairs.vertex], blocks)
+            return
+        alone = np.ones(pairs.count, dtype=bool)
+        alone[rows] = False
+        np.add.at(values, self.diagonal[pairs.vertex[alone]], blocks[alone])
+        assert self._pattern is not None
+        nodes, shares, n = pairs.nodes[rows], pairs.shares[rows], np.int64(len(self._mass))
+        for a in range(3):
+            for b in range(a, 3):  # blocks are symmetric, so that order does not matter
+                low, high = np.sort(nodes[:, [a, b]], axis=1).T
+                where = np.searchsorted(self._pattern.keys, low * n + high)
+                part = (shares[:, a] * shares[:, b])[:, None, None]
+                np.add.at(values, where, part * blocks[rows])
 
     def update_multipliers(self, here: ContactPoint, step: Floats, length: float) -> float:
         """The primal–dual update after a share of a step from ``here``, made with its matrix.
@@ -171,7 +186,7 @@ class AugmentedLagrangian:
         """
         contacts, pairs, step = self.contacts, self.contacts.pairs, self._at_points(step)
         pull = here.at.s - here.at.z
-        promised = pull + np.einsum("kij,kj->ki", here.blocks, step[pairs.vertex])
+        promised = pull + np.einsum("kij,kj->ki", here.blocks, pairs.at(step))
         multiplier = pairs.scaled_multiplier + length * (promised - pairs.scaled_multiplier)
         pressed = -np.einsum("ki,ki->k", pairs.normal, multiplier)
         limits = pairs.friction * np.maximum(pressed, 0.0)
@@ -204,7 +219,7 @@ class AugmentedLagrangian:
         at = contacts.projection(u)
         s, z = at.s, at.z
         contacts.store_forces(self.weights[:, None] * (z - s))
-        apart = u[pairs.vertex] - z
+        apart = pairs.at(u) - z
         off = float(np.abs(apart).max(initial=0.0))
         inside = float(np.abs(np.einsum("ki,ki->k", apart, pairs.normal)).max(initial=0.0))
         limits = pairs.friction * contacts.pressed(s)
@@ -231,3 +246,21 @@ class AugmentedLagrangian:
             return True
         changed = much and (off > contacts.exact or grown.any())
         return bool(changed or moved > contacts.flat)
+
+
+def _of_points(pairs: ContactPairs, blocks: Floats) -> tuple[Ints, Ints, Floats]:
+    """Rows, columns and blocks (m, 3, 3) between the points that pairs have shares of.
+
+    Each pair of points stands for both halves of a symmetric matrix.
+    """
+    between = pairs.between
+    alone = np.ones(pairs.count, dtype=bool)
+    alone[between] = False
+    rows, cols, found = [pairs.vertex[alone]], [pairs.vertex[alone]], [blocks[alone]]
+    nodes, shares = pairs.nodes[between], pairs.shares[between]
+    for a in range(3):
+        for b in range(a, 3):
+            rows.append(nodes[:, a])
+            cols.append(nodes[:, b])
+            found.append((shares[:, a] * shares[:, b])[:, None, None] * blocks[between])
+    return np.concatenate(rows), np.concatenate(cols), np.concatenate(found)

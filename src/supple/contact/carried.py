@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from supple.bodies.elastic_body import ElasticBody
-from supple.contact.impacts import PressedNormals
+from supple.contact.impacts import pressed_normals
+from supple.contact.pairs import ContactPairs
 from supple.core.types import Floats, Ints
 from supple.integrators import State
 from supple.mesh.points import CarriedPoints
@@ -56,35 +57,38 @@ def carried_out(points: CarriedPoints, u: Floats, out: Floats) -> Floats:
 
 
 def after_impact(
-    points: CarriedPoints, pressed: tuple[Ints, Floats, Floats], after: State, body: ElasticBody
+    points: CarriedPoints, pressing: ContactPairs, after: State, body: ElasticBody
 ) -> State:
     """``after`` a stage, with what presses at rest along its normal (``contact/impacts.py``).
 
-    ``pressed`` are numbers of points (k,), normals and velocities of what they press on, (k, 3). A
-    rigid body keeps what it can of its motion: its velocity changes by the smallest rigid one.
+    A rigid body keeps what it can of its motion: its velocity changes by the smallest rigid one.
     """
-    point, normal, velocity = pressed
     v, a = after.v, after.acceleration
-    own = points.is_vertex[point]
+    own = points.is_vertex[pressing.nodes[:, 0]]
     if own.any():
-        vertex = points.vertices[point[own], 0]
-        planes = PressedNormals(vertex, normal[own], body.free)
-        carried = np.zeros_like(v)
-        carried[vertex] = velocity[own]
-        v = planes.projected(v, planes.components(carried), body.mass_times)
-        a = planes.projected(a, np.zeros(len(planes.vertex)), body.mass_times)
+        soft = pressing.of(np.flatnonzero(own))
+        first = points.vertices[:, 0]
+        alone = soft.shares[:, 0] == 1.0
+        soft.vertex = np.where(alone, first[soft.nodes[:, 0]], soft.vertex)
+        soft.nodes = first[soft.nodes]
+        planes = pressed_normals(soft, body.free)
+        along = planes.wanted(soft.obstacle_velocity, soft.vertex, v)
+        v = planes.projected(v, along, body.mass_times)
+        a = planes.projected(a, np.zeros_like(along), body.mass_times)
     v, a = v.copy(), a.copy()
-    first = points.vertices[point, 0]
-    for start in np.unique(first[~own]):
-        mine = np.flatnonzero((first == start) & ~own)
-        four, w = points.vertices[point[mine[0]]], points.weights[point[mine]]
+    hard = pressing.of(np.flatnonzero(~own))
+    weights = np.einsum("ka,kav->kv", hard.shares, points.weights[hard.nodes])
+    carriers = points.vertices[hard.nodes[:, 0]]
+    for start in np.unique(carriers[:, 0]):
+        mine = np.flatnonzero(carriers[:, 0] == start)
+        four, w, normal = carriers[mine[0]], weights[mine], hard.normal[mine]
         if not body.free[four].all():
             continue
         B = _rigid_motions((body.mesh.vertices + after.u)[four])
-        C = np.einsum("ki,kv,bvi->kb", normal[mine], w, B)
-        wanted = np.einsum("ki,ki->k", normal[mine], velocity[mine])
+        C = np.einsum("ki,kv,bvi->kb", normal, w, B)
+        wanted = np.einsum("ki,ki->k", normal, hard.obstacle_velocity[mine])
         for field, along in ((v, wanted), (a, np.zeros(len(mine)))):
-            now = np.einsum("ki,kv,vi->k", normal[mine], w, field[four])
+            now = np.einsum("ki,kv,vi->k", normal, w, field[four])
             change = np.linalg.lstsq(C, along - now, rcond=_SAME)[0]
             field[four] += np.einsum("b,bvi->vi", change, B)
     return State(after.time, after.u, v, a)

@@ -1,4 +1,4 @@
-"""The contacts of a body with its obstacles during a stage: pairs of a vertex and a plane.
+"""The contacts of a body with its obstacles during a stage: pairs of a point and a plane.
 
 Non-penetration is an inequality and friction a dissipation function with a corner at rest, and both
 are met exactly as a solver converges, by multipliers: each pair has a force of its own, kept from
@@ -8,13 +8,16 @@ iteration to iteration, and a weight that brings the vertex to where the force b
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from supple._kernels.contact.vertices import contact_energy, project_contacts
-from supple.contact.impacts import MassTimes, PressedNormals
+from supple.contact.between import PointsBetween
+from supple.contact.facets import Facets
+from supple.contact.impacts import MassTimes, pressed_normals
 from supple.contact.obstacles.base import Obstacle
+from supple.contact.pairs import ContactPairs, Key, Projection
 from supple.core.types import Bools, Floats, Ints
 from supple.integrators import Stage, State
 
@@ -29,67 +32,13 @@ _AT_REST = 2.0  # times the speed that a step of free fall gives: slower vertice
 _LATEST = 0.99  # of a step: when an impact may begin
 
 
-@dataclass(eq=False)
-class ContactPairs:
-    """k vertices, each with the plane of an obstacle near it."""
-
-    vertex: Ints
-    obstacle: Ints
-    normal: Floats
-    """(k, 3)"""
-    offset: Floats
-    """b [m], (k,): the vertex stays out while n·u ≥ b."""
-    origin: Floats
-    """o [m], (k, 3): the displacement at which it moves with the obstacle."""
-    friction: Floats
-    """μ, (k,)"""
-    limits: Floats
-    """The most slip that friction can take back [m], (k,): μ f_n over the weight."""
-    scaled_multiplier: Floats
-    """The force of each contact over its weight [m], (k, 3), negative: w (z − s)/(−w)."""
-    obstacle_velocity: Floats
-    """Velocity of the obstacle there [m/s], (k, 3)."""
-
-    @property
-    def count(self) -> int:
-        return len(self.vertex)
-
-    @classmethod
-    def new(cls, vertex: Ints, obstacle: Ints, friction: Floats) -> ContactPairs:
-        """Pairs whose planes and forces are not known yet."""
-        offset, limits = np.zeros((2, len(vertex)))
-        normal, origin, multiplier, velocity = np.zeros((4, len(vertex), 3))
-        return cls(vertex, obstacle, normal, offset, origin, friction, limits, multiplier, velocity)
-
-    def with_more(self, *others: ContactPairs) -> ContactPairs:
-        """These pairs and others, with arrays of their own."""
-        names = [each.name for each in fields(self)]
-        return ContactPairs(
-            *(np.concatenate([getattr(of, name) for of in (self, *others)]) for name in names)
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Projection:
-    """Vertices sought at s, and where non-penetration and friction have them."""
-
-    s: Floats
-    """(k, 3)"""
-    z: Floats
-    """(k, 3)"""
-    blocks: Floats
-    """I − ∂z/∂s, (k, 3, 3)."""
-    kind: Ints
-    """Free, sliding or sticking, (k,)."""
-
-
 @dataclass(frozen=True)
 class Impact:
     """What happens at the first impact in a step."""
 
     delay: float
     """Time until then [s]."""
-    speeds: dict[tuple[int, int], float]
+    speeds: dict[Key, float]
     """Speed at which each pair of vertex and obstacle is to part [m/s]."""
 
 
@@ -104,12 +53,18 @@ class Contacts:
         vertices: Ints,
         edge: float,
         tolerance_scale: float = 1.0,
+        facets: Facets | None = None,
     ) -> None:
+        """``facets`` are the edges and faces that count; without any only vertices do."""
         self._free, self._tolerance_scale = free, tolerance_scale
         self.obstacles = tuple(obstacles)
         self._X, self._vertices, self.edge = positions, vertices, edge
-        self._forces: dict[tuple[int, int], Floats] = {}
-        self.speeds: dict[tuple[int, int], float] = {}
+        self._forces: dict[Key, Floats] = {}
+        self._shares: dict[Key, Floats] = {}  # of points between vertices that have a force
+        self._between: PointsBetween | None = None
+        if facets is not None:
+            self._between = PointsBetween(facets, self.obstacles, positions, free, edge)
+        self.speeds: dict[Key, float] = {}
         """At which pairs are to part that bounce in the stage at hand [m/s]."""
         none = np.zeros(0, dtype=np.int64)
         self.pairs = ContactPairs.new(none, none, np.zeros(0))
@@ -136,12 +91,18 @@ class Contacts:
         reach = _REACH * way[self._vertices] + _MARGIN * self.edge
         x = (self._X + start)[self._vertices]
         vertex, obstacle, normal, offset = [], [], [], []
+        distances, reaches, most = [], [], []
         for number, each in enumerate(self.obstacles):
             lasts = stage.time - began if each.moves else 0.0
             within = np.inf if lasts else float(reach.max(initial=0.0))
+            if self._between is not None:
+                within += self._between.farther(each, start)
             touch = each.at(x, began, within=within)
+            distances.append(self._on_all(np.minimum(touch.distance, within)))
             comes = lasts * np.linalg.norm(touch.velocity, axis=1)
             yields = np.linalg.norm(self._free[self._vertices] * touch.normal, axis=1) > _HELD
+            reaches.append(self._on_all(reach + _REACH * comes))
+            most.append(float(np.max(comes, initial=0.0)))
             near = np.flatnonzero((touch.distance <= reach + _REACH * comes) & yields)
             vertex.append(self._vertices[near])
             obstacle.append(np.full(len(near), number))
@@ -152,6 +113,11 @@ class Contacts:
             offset.append(np.einsum("ki,ki->k", n, moved))
         self.pairs = self._new_pairs(stage, np.concatenate(vertex), np.concatenate(obstacle))
         self.pairs.normal, self.pairs.offset = np.concatenate(normal), np.concatenate(offset)
+        if self._between is not None:
+            known = reaches, distances, most
+            more = self._between.begin(stage, start, began, *known, self._shares)
+            if more is not None:
+                self.pairs = self.pairs.with_more(more)
         self.update_planes(stage, start)
 
     def depths(self, u: Floats, time: float) -> Iterator[tuple[Obstacle, Floats]]:
@@ -164,6 +130,12 @@ class Contacts:
             margin = float(getattr(each, "margin", 0.0))
             yield each, np.maximum(-each.at(x, time, within=0.0).distance - margin, 0.0)
 
+    def _on_all(self, values: Floats) -> Floats:
+        """Values of the vertices of the boundary as values of all, far away where unknown."""
+        found = np.full(len(self._X), np.inf)
+        found[self._vertices] = values
+        return found
+
     def _new_pairs(self, stage: Stage, vertex: Ints, obstacle: Ints) -> ContactPairs:
         """Pairs with the friction that obstacles have in a stage."""
         friction = np.array([each.friction_at(stage.time) for each in self.obstacles], dtype=float)
@@ -174,7 +146,8 @@ class Contacts:
 
         What the pairs know stays.
         """
-        known = set(self._keys())
+        known = set(self.pairs.keys())
+        crossed = self._add_crossing(stage, u)
         x = (self._X + u)[self._vertices]
         missing = []
         for number, each in enumerate(self.obstacles):
@@ -184,11 +157,24 @@ class Contacts:
             missing += [(v, number) for v in self._vertices[inside].tolist()]
         missing = [pair for pair in missing if pair not in known]
         if not missing:
-            return False
+            return crossed
         added = np.array(missing, dtype=np.int64).T
         self.pairs = self.pairs.with_more(self._new_pairs(stage, *added))
         self.update_planes(stage, u)
         return True
+
+    def _add_crossing(self, stage: Stage, u: Floats) -> bool:
+        """The same for edges and faces that are in an obstacle, or have gone through one."""
+        more = None if self._between is None else self._between.crossing(stage, u, self.pairs)
+        if more is None:
+            return False
+        self.pairs = self.pairs.with_more(more)
+        self.update_planes(stage, u)
+        return True
+
+    def passed(self, stage_end: float, u: Floats) -> Obstacle | None:
+        """An obstacle that an edge or a face has gone into or through in the stage, to u (n, 3)."""
+        return None if self._between is None else self._between.passed(stage_end, u)
 
     def update_planes(self, stage: Stage, u: Floats) -> None:
         """Turn every pair's plane to where its vertex is now, at u (n, 3).
@@ -197,24 +183,28 @@ class Contacts:
         edge, on its way to where the solver will have it.
         """
         pairs = self.pairs
+        moved = pairs.at(u)
         for number, each in enumerate(self.obstacles):
             mine = np.flatnonzero(pairs.obstacle == number)
             if not len(mine):
                 continue
-            where = pairs.vertex[mine]
-            touch = each.at(self._X[where] + u[where], stage.time)
+            places = pairs.at(self._X)[mine] + moved[mine]
+            touch = each.at(places, stage.time)
+            facing, own = touch.normal, np.ones(len(mine), dtype=bool)
+            if self._between is not None and len(pairs.between):
+                facing, own = self._between.across(pairs, mine, self._X + u, touch.normal)
             pairs.obstacle_velocity[mine] = touch.velocity
-            turn = np.einsum("ki,ki->k", touch.normal, pairs.normal[mine])
-            same = (turn > _SAME_SIDE) | ~pairs.normal[mine].any(axis=1)
+            turn = np.einsum("ki,ki->k", facing, pairs.normal[mine])
+            same = own & (turn > _SAME_SIDE) | ~pairs.normal[mine].any(axis=1)
             kept = mine[same]
-            pairs.normal[kept] = touch.normal[same]
-            along = np.einsum("ki,ki->k", touch.normal[same], u[where[same]])
-            pairs.offset[kept] = along - touch.distance[same]
-        pairs.origin = stage.u_v[pairs.vertex].copy()
+            pairs.normal[kept] = facing[same]
+            along = np.einsum("ki,ki->k", facing[same], moved[kept])
+            pairs.offset[kept] = along - (touch.distance[same] - pairs.target[kept])
+        pairs.origin = pairs.at(stage.u_v)
         if stage.c_v:
             pairs.origin += pairs.obstacle_velocity / stage.c_v
         if self.speeds:  # n·v ≥ speed, with v = c_v (u − o) to the obstacle
-            for row, key in enumerate(self._keys()):
+            for row, key in enumerate(self.pairs.keys()):
                 if key in self.speeds:
                     along = float(np.dot(pairs.normal[row], pairs.origin[row]))
                     apart = along + self.speeds[key] / stage.c_v
@@ -228,9 +218,10 @@ class Contacts:
         next.
         """
         pairs, out = self.pairs, u.copy()
-        along = np.einsum("ki,ki->k", pairs.normal, u[pairs.vertex])
+        along = np.einsum("ki,ki->k", pairs.normal, pairs.at(u))
         deep = np.maximum(pairs.offset - along, 0.0)[:, None] * pairs.normal
-        np.add.at(out, pairs.vertex, np.where(self._free[pairs.vertex], deep, 0.0))
+        nodes, ways = pairs.moving(deep)
+        np.add.at(out, nodes, np.where(self._free[nodes], ways, 0.0))
         for _ in range(_OUT_OF_CREASES):
             inside = False
             for each in self.obstacles:
@@ -246,13 +237,13 @@ class Contacts:
 
     def projection(self, u: Floats) -> Projection:
         """Where the pairs would have their vertices, sought at s = u + multiplier."""
-        s = u[self.pairs.vertex] + self.pairs.scaled_multiplier
+        s = self.pairs.at(u) + self.pairs.scaled_multiplier
         return self.projected(s)
 
     def slips(self, u: Floats) -> Floats:
         """How far each pair's vertex is, at u, from where it sticks, along the plane (k, 3)."""
         pairs = self.pairs
-        away = u[pairs.vertex] - pairs.origin
+        away = pairs.at(u) - pairs.origin
         along: Floats = away - np.einsum("ki,ki->k", away, pairs.normal)[:, None] * pairs.normal
         return along
 
@@ -277,7 +268,7 @@ class Contacts:
     def energy(self, u: Floats, weights: Floats) -> float:
         """What a line search sees of the contacts [J]; its gradient is their force."""
         pairs = self.pairs
-        s = u[pairs.vertex] + pairs.scaled_multiplier
+        s = pairs.at(u) + pairs.scaled_multiplier
         planes = pairs.normal, pairs.offset, pairs.origin
         return float(contact_energy(s, *planes, pairs.limits, weights))
 
@@ -285,14 +276,18 @@ class Contacts:
         """Keep the force of each pair (k, 3) [N] for the next stage."""
         pressed = (forces != 0).any(axis=1)
         self._forces = {
-            key: force for key, force, on in zip(self._keys(), forces, pressed, strict=True) if on
+            key: force
+            for key, force, on in zip(self.pairs.keys(), forces, pressed, strict=True)
+            if on
         }
+        rows, keys = self.pairs.between, self.pairs.keys()
+        self._shares = {keys[row]: self.pairs.shares[row] for row in rows if pressed[row]}
 
     def warm_start_forces(self) -> Floats:
         """The forces kept of the last stage, for the pairs of this one, (k, 3) [N]."""
         found = np.zeros((self.pairs.count, 3))
         if self._forces:
-            for row, key in enumerate(self._keys()):
+            for row, key in enumerate(self.pairs.keys()):
                 if key in self._forces:
                     found[row] = self._forces[key]
         return found
@@ -300,8 +295,13 @@ class Contacts:
     def on_vertices(self) -> Floats:
         """Force of the obstacles on every vertex at the end of the last stage [N], (n, 3)."""
         total = np.zeros_like(self._X)
-        for (vertex, _), force in self._forces.items():
-            total[vertex] += force
+        for key, force in self._forces.items():
+            if key in self._shares:
+                assert self._between is not None
+                spread = self._shares[key][:, None] * force
+                np.add.at(total, self._between.nodes(key[0]), spread)
+            else:
+                total[key[0]] += force
         return total
 
     # -- after a step --------------------------------------------------------------------
@@ -309,10 +309,11 @@ class Contacts:
     def friction_power(self, v: Floats) -> float:
         """Power that friction takes from the motion [W] at velocity v (n, 3)."""
         pairs, power = self.pairs, 0.0
-        for row, key in enumerate(self._keys()):
+        speeds = pairs.at(v)
+        for row, key in enumerate(self.pairs.keys()):
             if key in self._forces:
                 n = pairs.normal[row]
-                relative = v[key[0]] - pairs.obstacle_velocity[row]
+                relative = speeds[row] - pairs.obstacle_velocity[row]
                 power -= float(np.vdot(self._forces[key], relative - np.dot(relative, n) * n))
         return power
 
@@ -326,25 +327,31 @@ class Contacts:
         mine = moves[pairs.obstacle]
         none = np.zeros(3)
         forces = [
-            self._forces.get(key, none) for key, on in zip(self._keys(), mine, strict=True) if on
+            self._forces.get(key, none)
+            for key, on in zip(self.pairs.keys(), mine, strict=True)
+            if on
         ]
         return np.reshape(forces, (-1, 3)), pairs.obstacle_velocity[mine]
 
     def pushed_out(self, now: State) -> float:
-        """Work [J] of the forces of the last stage on vertices that were inside ``now``."""
-        work = 0.0
+        """Work [J] of the forces of the last stage on points that were inside ``now``."""
+        work, x = 0.0, self._X + now.u
         for number, each in enumerate(self.obstacles):
-            forces = {v: force for (v, o), force in self._forces.items() if o == number}
+            forces = {key: force for key, force in self._forces.items() if key[1] == number}
             if forces:
-                met = list(forces)
-                touch = each.at(self._X[met] + now.u[met], now.time)
+                touch = each.at(np.array([self._place(key, x) for key in forces]), now.time)
                 pressed = np.einsum("ki,ki->k", np.array(list(forces.values())), touch.normal)
                 work += float(np.maximum(-touch.distance, 0.0) @ np.maximum(pressed, 0.0))
         return work
 
-    def first_impact(
-        self, now: State, dt: float, new: set[tuple[int, int]], fall: float
-    ) -> Impact | None:
+    def _place(self, key: Key, x: Floats) -> Floats:
+        """Where a point that has pressed is (3,), with vertices at x (n, 3)."""
+        if key not in self._shares:
+            return np.asarray(x[key[0]])
+        assert self._between is not None
+        return np.asarray(self._shares[key] @ x[self._between.nodes(key[0])])
+
+    def first_impact(self, now: State, dt: float, new: set[Key], fall: float) -> Impact | None:
         """The impact with restitution of a step from ``now``, in which ``new`` pairs came to touch.
 
         Those that come slower than a step of free fall, with the acceleration ``fall`` [m/s²],
@@ -352,7 +359,7 @@ class Contacts:
         """
         delay, speeds = np.inf, {}
         for number, obstacle in enumerate(self.obstacles):
-            met = [vertex for vertex, o in new if o == number]
+            met = [v for v, o in new if o == number and v < len(self._X)]
             if obstacle.vertex_restitution is None or not met:
                 continue
             touch = obstacle.at(self._X[met] + now.u[met], now.time)
@@ -363,49 +370,54 @@ class Contacts:
                     delay = min(delay, max(float(gap), 0.0) / float(speed))
         return Impact(min(delay, _LATEST * dt), speeds) if speeds else None
 
-    def pressed_planes(self) -> tuple[Ints, Floats, Floats]:
-        """What presses and does not bounce: numbers (k,), normals (k, 3), velocities (k, 3)."""
-        keys, pairs = self._keys(), self.pairs
+    def pressing(self) -> ContactPairs:
+        """The pairs that press and do not bounce."""
+        keys = self.pairs.keys()
         rows = [n for n, key in enumerate(keys) if key in self._forces and key not in self.speeds]
-        return pairs.vertex[rows], pairs.normal[rows], pairs.obstacle_velocity[rows]
+        return self.pairs.of(np.array(rows, dtype=np.int64))
 
     def after_impact(self, after: State, mass_times: MassTimes) -> State:
         """``after`` a stage, with what presses on an obstacle at rest along its normal."""
-        vertex, normal, velocity = self.pressed_planes()
-        if not len(vertex):
+        pressing = self.pressing()
+        if not pressing.count:
             return after
-        pressed = PressedNormals(vertex, normal, self._free)
-        carried = np.zeros_like(after.v)
-        carried[vertex] = velocity
-        along, still = pressed.components(carried), np.zeros(len(pressed.vertex))
+        pressed = pressed_normals(pressing, self._free)
+        along = pressed.wanted(pressing.obstacle_velocity, pressing.vertex, after.v)
         v = pressed.projected(after.v, along, mass_times)
-        a = pressed.projected(after.acceleration, still, mass_times)
+        a = pressed.projected(after.acceleration, np.zeros_like(along), mass_times)
         return State(after.time, after.u, v, a)
-
-    def _keys(self) -> list[tuple[int, int]]:
-        return list(zip(self.pairs.vertex.tolist(), self.pairs.obstacle.tolist(), strict=True))
 
     def state(self) -> dict[str, Floats]:
         """What the next stage starts from, for checkpoints."""
-        keys = np.array(sorted(self._forces), dtype=float).reshape(-1, 2)
-        forces = [self._forces[int(v), int(o)] for v, o in keys]
-        return {"pairs": keys, "forces": np.array(forces).reshape(-1, 3)}
+        keys = sorted(self._forces)
+        forces = np.array([self._forces[key] for key in keys]).reshape(-1, 3)
+        found = {"pairs": np.array(keys, dtype=float).reshape(-1, 2), "forces": forces}
+        if self._between is not None:
+            shares = [self._shares.get(key, np.zeros(3)) for key in keys]
+            found["shares"] = np.array(shares).reshape(-1, 3)
+        return found
 
-    def restore(self, keys: Floats, forces: Floats) -> None:
+    def restore(self, keys: Floats, forces: Floats, shares: Floats | None = None) -> None:
         """Go on from what ``state`` gave."""
-        pairs = keys.astype(int).tolist()
-        self._forces = {(v, o): force for (v, o), force in zip(pairs, forces, strict=True)}
+        pairs = [(v, o) for v, o in keys.astype(int).tolist()]
+        self._forces = dict(zip(pairs, forces, strict=True))
+        self._shares = {}
+        if shares is not None:
+            self._shares = {
+                pair: share for pair, share in zip(pairs, shares, strict=True) if share.any()
+            }
 
-    def memory(self) -> tuple[ContactPairs, dict[tuple[int, int], Floats]]:
+    def memory(self) -> tuple[ContactPairs, dict[Key, Floats], dict[Key, Floats]]:
         """Pairs and forces of the last stage, to ``recall``."""
-        return self.pairs.with_more(), dict(self._forces)
+        return self.pairs.with_more(), dict(self._forces), dict(self._shares)
 
-    def recall(self, memory: tuple[ContactPairs, dict[tuple[int, int], Floats]]) -> None:
+    def recall(self, memory: tuple[ContactPairs, dict[Key, Floats], dict[Key, Floats]]) -> None:
         """Go back to what ``memory`` gave."""
-        pairs, forces = memory
+        pairs, forces, shares = memory
         self.pairs, self._forces = pairs.with_more(), dict(forces)
+        self._shares = dict(shares)
 
     @property
-    def touching(self) -> set[tuple[int, int]]:
+    def touching(self) -> set[Key]:
         """The pairs of vertex and obstacle that pressed on each other in the last stage."""
         return set(self._forces)

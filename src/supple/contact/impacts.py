@@ -18,11 +18,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from supple.contact.pairs import ContactPairs
 from supple.core.types import Bools, Floats, Ints
 
 _EXACT = 1e-10  # of the residual that conjugate gradients may leave
 _MOST = 200
 _ALONG = 1e-8  # of a unit: normals of one vertex that are the same but for rounding
+_REDUNDANT = 1e-4  # of what a row weighs: what is left of one that the others say already
+_NO_MORE = 1e-13  # of a push: what rounding leaves of it
 _STILL = 1e-12  # of the velocity: what need not be projected
 
 MassTimes = Callable[[Floats], Floats]
@@ -50,6 +53,12 @@ class PressedNormals:
                 rows.append(n / size)
         self.vertex = np.array(vertices, dtype=np.int64)
         self.directions = np.reshape(rows, (-1, 3))
+
+    def wanted(self, velocity: Floats, vertex: Ints, like: Floats) -> Floats:
+        """Components (k,) of what moves with obstacles, at ``velocity`` (j, 3) at each pair."""
+        carried = np.zeros_like(like)
+        carried[vertex] = velocity
+        return self.components(carried)
 
     def components(self, field: Floats) -> Floats:
         """Of a field (n, 3), along each direction (k,)."""
@@ -80,7 +89,57 @@ class PressedNormals:
             return self.tangential(mass_times(x.reshape(field.shape))).ravel()
 
         matrix = LinearOperator((field.size, field.size), matvec=multiply, dtype=np.float64)
-        left = -self.tangential(mass_times(normal_part))
+        pushed = mass_times(normal_part)
+        left = -self.tangential(pushed)
+        if np.linalg.norm(left) <= _NO_MORE * np.linalg.norm(pushed):  # nothing is left to follow
+            return np.asarray(field + normal_part)
         tangential_part, _ = cg(matrix, left.ravel(), rtol=_EXACT, maxiter=_MOST)
         result: Floats = field + normal_part + tangential_part.reshape(field.shape)
         return result
+
+
+class PressedPoints(PressedNormals):
+    """The same for points between vertices as well, whose normals share nodes: one row a pair."""
+
+    def __init__(self, pairs: ContactPairs, free: Bools) -> None:
+        from scipy.linalg.lapack import dpstrf  # slow to import
+        from scipy.sparse import csr_array
+
+        self._free = free
+        spread = pairs.shares[:, :, None] * pairs.normal[:, None]  # (k, nodes, 3)
+        places = (3 * pairs.nodes[:, :, None] + np.arange(3)).reshape(pairs.count, -1)
+        rows = np.repeat(np.arange(pairs.count), places.shape[1])
+        shape = pairs.count, free.size
+        every = csr_array((spread.ravel(), (rows, places.ravel())), shape=shape)
+        moved = every.multiply(free.ravel()).tocsr()
+        gram = (moved @ moved.T).toarray()
+        factor, order, rank, _ = dpstrf(
+            gram, tol=_REDUNDANT * float(gram.diagonal().max(initial=0.0)), lower=1
+        )
+        self._rows = order[:rank] - 1  # which say something of their own
+        self._factor = np.tril(factor[:rank, :rank])
+        self.vertex, self._normals = pairs.vertex[self._rows], pairs.normal[self._rows]
+        self._all, self._moved = every[self._rows], moved[self._rows]
+
+    def wanted(self, velocity: Floats, vertex: Ints, like: Floats) -> Floats:
+        return np.asarray(np.einsum("ki,ki->k", self._normals, velocity[self._rows]))
+
+    def components(self, field: Floats) -> Floats:
+        return np.asarray(self._all @ field.ravel())
+
+    def spread(self, components: Floats, like: Floats) -> Floats:
+        from scipy.linalg import cho_solve  # slow to import
+
+        field: Floats = self._moved.T @ cho_solve((self._factor, True), components)
+        return field.reshape(like.shape)
+
+    def tangential(self, field: Floats) -> Floats:
+        moved = np.where(self._free, field, 0.0)
+        return moved - self.spread(self._moved @ moved.ravel(), field)
+
+
+def pressed_normals(pairs: ContactPairs, free: Bools) -> PressedNormals:
+    """The directions in which pairs press."""
+    if len(pairs.between):
+        return PressedPoints(pairs, free)
+    return PressedNormals(pairs.vertex, pairs.normal, free)

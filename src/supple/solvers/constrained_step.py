@@ -8,11 +8,13 @@ responses of the body to forces on the vertices that touch.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from supple.core.types import Floats
+from supple.core.types import Floats, Ints
 from supple.solvers.global_step import GlobalStep
-from supple.solvers.splitting import Splitting, VertexContacts
+from supple.solvers.splitting import PointContacts, Splitting
 from supple.solvers.turning import Turning
 
 _CONTACT_ACCURACY = 0.01  # of the way of a global step: what is left looks like noise to the others
@@ -31,8 +33,7 @@ class ConstrainedStep:
         contacts, theta = self._split.contacts, np.zeros(3)
         if contacts is not None:
             contacts.follow(u)
-            force = force.copy()
-            np.add.at(force, contacts.vertices, contacts.forces)
+            force = contacts.push(force)
         step = self._step.solve(force)
         u = u + step
         if self._turns:
@@ -56,21 +57,21 @@ class ConstrainedStep:
         return 0.0 if self._turning is None else self._turning.force(theta)
 
     def _in_contact(
-        self, contacts: VertexContacts, u: Floats, theta: Floats, accuracy: float
+        self, contacts: PointContacts, u: Floats, theta: Floats, accuracy: float
     ) -> tuple[Floats, Floats]:
         turning, among = self._turning, contacts.involved(u)
         for _ in range(_MOST_ROUNDS):
             if not len(among):
                 break
-            vertices, before = contacts.vertices[among], contacts.forces[among]
-            columns = self._step.responses(vertices)
-            responses = columns[:, vertices]
-            if turning is not None:  # forces on vertices turn the body, too
-                at = turning.G[:, vertices]
+            before = contacts.forces[among]
+            columns = contacts.mixed(among, self._step.responses, 0)
+            responses = contacts.mixed(among, partial(_taken, columns), 1)
+            if turning is not None:  # forces on points turn the body, too
+                at = contacts.mixed(among, partial(_taken, turning.G), 1)
                 turned = np.tensordot(at, np.tensordot(turning.H, at, axes=1), axes=(0, 0))
                 turned = turned.transpose(2, 0, 1, 3)
                 responses = turned + (np.eye(3) * responses if columns.shape[3] == 1 else responses)
-            contacts.solve(among, np.ascontiguousarray(responses), u[vertices], accuracy)
+            contacts.solve(among, np.ascontiguousarray(responses), contacts.at(u, among), accuracy)
             change = contacts.forces[among] - before
             u = u + _moved(columns, change)
             if turning is not None:
@@ -81,6 +82,11 @@ class ConstrainedStep:
                 break
             among = np.union1d(among, pressed)
         return u, theta
+
+
+def _taken(array: Floats, vertices: Ints) -> Floats:
+    """What an array says of vertices, along its second axis."""
+    return np.asarray(array[:, vertices])
 
 
 def _moved(columns: Floats, forces: Floats) -> Floats:

@@ -10,7 +10,7 @@ so that Σ w D_iᵀD_i is one n × n matrix for all three.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -89,17 +89,55 @@ class LocalTerms(ABC):
         """z ← argmin Φ(z) + w/2 ‖z − s‖², starting from the z given (Eq. 40)."""
 
 
-class VertexContacts(ABC):
-    """Contacts of k single vertices: the global step solves for their forces, with the body's."""
+class PointContacts(ABC):
+    """Contacts of k points: the global step solves for their forces, with the body's.
 
-    vertices: Ints
-    """(k,)"""
+    A point is a vertex, or up to three of them have shares in it.
+    """
+
+    nodes: Ints
+    """(k, 3)"""
+    shares: Floats
+    """Of the nodes in the points, (k, 3)."""
+    are_vertices: bool
+    """Whether all of them are: the first of their nodes, with a share of 1."""
     forces: Floats
-    """On the vertices [N], (k, 3)."""
+    """On the points [N], (k, 3)."""
 
     @abstractmethod
     def follow(self, u: Floats) -> None:
         """Turn planes to where the vertices are at u (n, 3)."""
+
+    def at(self, u: Floats, among: Ints) -> Floats:
+        """Where the points of some contacts are (j, 3), at u (n, 3)."""
+        nodes = self.nodes[among]
+        if self.are_vertices:
+            return np.asarray(u[nodes[:, 0]])
+        return np.asarray(np.einsum("ka,kai->ki", self.shares[among], u[nodes]))
+
+    def push(self, force: Floats) -> Floats:
+        """``force`` (n, 3) with those of the contacts added."""
+        total = force.copy()
+        if self.are_vertices:
+            np.add.at(total, self.nodes[:, 0], self.forces)
+        else:
+            np.add.at(total, self.nodes, self.shares[:, :, None] * self.forces[:, None])
+        return total
+
+    def mixed(self, among: Ints, of_vertices: Callable[[Ints], Floats], axis: int) -> Floats:
+        """What is linear in places of points, from what it is ``of_vertices``, along an axis."""
+        nodes = self.nodes[among]
+        if self.are_vertices:
+            return of_vertices(nodes[:, 0])
+        total: Floats | None = None
+        for k in range(nodes.shape[1]):
+            part = of_vertices(nodes[:, k])
+            shape = [1] * part.ndim
+            shape[axis] = len(among)
+            part = part * self.shares[among, k].reshape(shape)
+            total = part if total is None else total + part
+        assert total is not None
+        return total
 
     @abstractmethod
     def involved(self, u: Floats) -> Ints:
@@ -107,7 +145,7 @@ class VertexContacts(ABC):
 
     @abstractmethod
     def solve(self, among: Ints, responses: Floats, places: Floats, accuracy: float) -> None:
-        """Find the forces of some contacts, and where their vertices go, ``places`` (j, 3).
+        """Find the forces of some contacts, and where their points go, ``places`` (j, 3).
 
         ``responses`` (j, j, p, m) [m/N]: how the force of each moves the others. Places are to be
         found to ``accuracy`` [m], or to what contacts are exact to if that is less.
@@ -133,7 +171,7 @@ class Splitting:
     blocks: Floats | None = None
     """The rest of that matrix, (blocks, 3, 3)."""
     low_rank: LowRank | None = None
-    contacts: VertexContacts | None = None
+    contacts: PointContacts | None = None
     start: list[Floats] = field(default_factory=list)
     """Sound local variables to start from, one array a term."""
 

@@ -136,11 +136,11 @@ def test_contacts_know_their_vertices():
     _, _stage, u, split = split_body(obstacles=[touching_floor(mesh)])
     contacts = split.contacts
     assert contacts is not None
-    assert 0 < len(contacts.vertices) < mesh.n_vertices
-    assert contacts.forces.shape == (len(contacts.vertices), 3)
+    assert 0 < len(contacts.nodes) < mesh.n_vertices
+    assert contacts.forces.shape == (len(contacts.nodes), 3)
     deep = u - np.array([0.0, 0.0, 1.0])
     contacts.follow(u)
-    np.testing.assert_array_equal(contacts.involved(deep), np.arange(len(contacts.vertices)))
+    np.testing.assert_array_equal(contacts.involved(deep), np.arange(len(contacts.nodes)))
     assert not len(contacts.involved(u + np.array([0.0, 0.0, 1.0])))
 
 

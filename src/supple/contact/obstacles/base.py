@@ -75,6 +75,21 @@ class Obstacle(ABC):
         """Whether it is not always in one place."""
         return self.motion is not None
 
+    @property
+    def is_convex(self) -> bool:
+        """Whether its inside is convex, which makes it cheaper to find where edges meet it."""
+        return False
+
+    @property
+    def leaves_convex(self) -> bool:
+        """Whether what it leaves to bodies is convex: their vertices tell all then."""
+        return False
+
+    @property
+    def thinnest(self) -> float:
+        """Radius [m] of a ball that fits into it everywhere, if known: passing takes so long."""
+        return np.inf
+
     def friction_at(self, time: float) -> float:
         """Coulomb's μ at ``time`` [s]."""
         early = self.friction_from is not None and time < self.friction_from
@@ -141,6 +156,10 @@ class Padded(Obstacle):
     @property
     def moves(self) -> bool:
         return self.obstacle.moves
+
+    @property
+    def leaves_convex(self) -> bool:
+        return self.obstacle.leaves_convex
 
     def at(self, points: ArrayLike, time: float, *, within: float = ANYWHERE) -> Touch:
         touch = self.obstacle.at(points, time, within=within + self.thickness)

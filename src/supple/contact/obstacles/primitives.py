@@ -42,6 +42,14 @@ class Box(Obstacle):
         if self.rotation is None:
             object.__setattr__(self, "rotation", np.eye(3))
 
+    @property
+    def is_convex(self) -> bool:
+        return True
+
+    @property
+    def thinnest(self) -> float:
+        return 0.5 * float(np.min(self.size))
+
     def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
         local = (points - np.asarray(self.centre)) @ self.rotation
         beyond = np.abs(local) - 0.5 * np.asarray(self.size)
@@ -81,6 +89,14 @@ class Capsule(Obstacle):
                 f"start and end of a capsule are both {start.tolist()}; "
                 "move one, or use Sphere(centre=..., radius=...)"
             )
+
+    @property
+    def is_convex(self) -> bool:
+        return True
+
+    @property
+    def thinnest(self) -> float:
+        return self.radius
 
     def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
         start, axis = np.asarray(self.start), self._axis
@@ -139,6 +155,10 @@ class Plane(Obstacle):
         n = given / largest
         object.__setattr__(self, "normal", n / np.linalg.norm(n))
 
+    @property
+    def leaves_convex(self) -> bool:
+        return True
+
     def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
         n = np.asarray(self.normal)
         normal = np.broadcast_to(n, points.shape).copy()
@@ -167,6 +187,18 @@ class Sphere(Obstacle):
     centre: ArrayLike = parameter((0.0, 0.0, 0.0), "of the ball", kind=VECTOR, unit="m")
     radius: float = field(metadata=described("of the ball", unit="m", above=0))
     hollow: bool = parameter(False, "the body stays inside")
+
+    @property
+    def is_convex(self) -> bool:
+        return not self.hollow
+
+    @property
+    def thinnest(self) -> float:
+        return np.inf if self.hollow else self.radius
+
+    @property
+    def leaves_convex(self) -> bool:
+        return self.hollow
 
     def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
         arm = points - np.asarray(self.centre)

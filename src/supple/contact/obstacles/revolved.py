@@ -94,12 +94,28 @@ class Cylinder(Revolved):
         super().__post_init__()
         _apart("start", self.start, "end", self.end, "a cylinder")
 
+    @property
+    def is_convex(self) -> bool:
+        return not self.hollow
+
+    @property
+    def leaves_convex(self) -> bool:
+        return self.hollow
+
+    @property
+    def thinnest(self) -> float:
+        return np.inf if self.hollow else min(self.radius, self._half)
+
     def _frame(self) -> tuple[Floats, Floats]:
         start, end = np.asarray(self.start), np.asarray(self.end)
         return 0.5 * (start + end), (end - start) / np.linalg.norm(end - start)
 
+    @property
+    def _half(self) -> float:
+        return 0.5 * float(np.linalg.norm(np.asarray(self.end) - np.asarray(self.start)))
+
     def _section_distance(self, out: Floats, along: Floats) -> tuple[Floats, Floats]:
-        half = 0.5 * float(np.linalg.norm(np.asarray(self.end) - np.asarray(self.start)))
+        half = self._half
         beyond = np.stack([out - self.radius, np.abs(along) - half], axis=1)
         nearest = beyond.argmax(axis=1)
         inner = np.take_along_axis(beyond, nearest[:, None], axis=1)[:, 0]
@@ -112,7 +128,7 @@ class Cylinder(Revolved):
         return np.where(inner > 0, outer, inner), slope
 
     def _outline(self) -> Floats:
-        half = 0.5 * float(np.linalg.norm(np.asarray(self.end) - np.asarray(self.start)))
+        half = self._half
         return _finer([(0.0, -half), (self.radius, -half), (self.radius, half), (0.0, half)])
 
 
@@ -129,6 +145,18 @@ class Cone(Revolved):
         super().__post_init__()
         _apart("apex", self.apex, "base", self.base, "a cone")
 
+    @property
+    def is_convex(self) -> bool:
+        return not self.hollow
+
+    @property
+    def leaves_convex(self) -> bool:
+        return self.hollow
+
+    @property
+    def thinnest(self) -> float:
+        return np.inf if self.hollow else self._inscribed
+
     def _frame(self) -> tuple[Floats, Floats]:
         base, apex = np.asarray(self.base), np.asarray(self.apex)
         return base, (apex - base) / np.linalg.norm(apex - base)
@@ -136,6 +164,12 @@ class Cone(Revolved):
     @property
     def _height(self) -> float:
         return float(np.linalg.norm(np.asarray(self.apex) - np.asarray(self.base)))
+
+    @property
+    def _inscribed(self) -> float:
+        """Radius of the largest ball in it [m]."""
+        slant = float(np.hypot(self.radius, self._height))
+        return self.radius * self._height / (self.radius + slant)
 
     def _section_distance(self, out: Floats, along: Floats) -> tuple[Floats, Floats]:
         # Two sides of a triangle: the base, and the slant from the rim to the apex.
@@ -193,6 +227,10 @@ class Torus(Revolved):
             )
         n = given / largest
         object.__setattr__(self, "axis", n / np.linalg.norm(n))
+
+    @property
+    def thinnest(self) -> float:
+        return np.inf if self.hollow else self.tube
 
     def _frame(self) -> tuple[Floats, Floats]:
         return np.asarray(self.centre), np.asarray(self.axis)

@@ -33,9 +33,9 @@ from supple.solvers.splitting import (
     Dissipation,
     LocalTerms,
     Outside,
+    PointContacts,
     SplitOptions,
     Splitting,
-    VertexContacts,
 )
 
 _SWEEPS = (10, 2000)  # over all contacts in a global step, at least and at most,
@@ -44,7 +44,7 @@ _ENOUGH = 0.1  # of how far a converged contact may be off
 _DRY_WEIGHT = 10.0  # times the weight of the cell's elasticity, likewise
 
 
-class ObstacleContacts(VertexContacts):
+class ObstacleContacts(PointContacts):
     """Non-penetration and Coulomb friction of pairs (Eqs. 58–60).
 
     The normal force that limits friction is that of the iteration at hand, and planes follow the
@@ -53,7 +53,9 @@ class ObstacleContacts(VertexContacts):
 
     def __init__(self, contacts: Contacts, stage: Stage) -> None:
         self._contacts, self._stage = contacts, stage
-        self.vertices = contacts.pairs.vertex
+        pairs = contacts.pairs
+        self.nodes, self.shares = pairs.nodes, pairs.shares
+        self.are_vertices = not len(pairs.between)
         self.forces = contacts.warm_start_forces()
 
     def follow(self, u: Floats) -> None:
@@ -61,7 +63,7 @@ class ObstacleContacts(VertexContacts):
 
     def involved(self, u: Floats) -> Ints:
         pairs = self._contacts.pairs
-        inside = np.einsum("ki,ki->k", pairs.normal, u[self.vertices]) < pairs.offset
+        inside = np.einsum("ki,ki->k", pairs.normal, pairs.at(u)) < pairs.offset
         return np.flatnonzero(inside | self.forces.any(axis=1))
 
     def solve(self, among: Ints, responses: Floats, places: Floats, accuracy: float) -> None:

@@ -14,7 +14,7 @@ from supple.contact.augmented_lagrangian import AugmentedLagrangian, ContactPoin
 from supple.contact.carried import after_impact, carried_out
 from supple.contact.contacts import Impact
 from supple.contact.obstacles.base import Obstacle
-from supple.core.errors import InputError
+from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats, Ints
 from supple.damping.base import BoundDamping, DampingTangent
 from supple.dynamics.splitting import Splitter
@@ -115,12 +115,19 @@ class ObstacleContact(Term):
         self._pressed = set()
 
     def end_stage(self, solution: State) -> State:
+        obstacle = self._contacts.passed(solution.time, self._points.of(solution.u))
+        if obstacle is not None:
+            raise StepFailed(
+                f"a part of the body between its vertices would pass a {type(obstacle).__name__}",
+                time=solution.time,
+                residual=float("nan"),
+                advice="Try a smaller dt, or a finer mesh.",
+            )
         self._pressed |= self._contacts.touching
         points, body = self._points, self._body
         if points.are_vertices:
             return self._contacts.after_impact(solution, body.mass_times)
-        pressed = self._contacts.pressed_planes()
-        return after_impact(points, pressed, solution, body)
+        return after_impact(points, self._contacts.pressing(), solution, body)
 
     def impact(self, now: State, dt: float, external: Floats) -> Impact | None:
         # pairs that touched before have nothing to bounce with
@@ -162,7 +169,8 @@ class ObstacleContact(Term):
 
     def restore(self, saved: Mapping[str, Floats]) -> None:
         if "contact.pairs" in saved:
-            self._contacts.restore(saved["contact.pairs"], saved["contact.forces"])
+            names = ("contact.pairs", "contact.forces", "contact.shares")
+            self._contacts.restore(*(saved[name] for name in names if name in saved))
             self._touching = self._contacts.touching
         self._pressed = set()
 
