@@ -1,8 +1,9 @@
 """Run the benchmarks named on the command line, or all: ``python -m benchmarks assembly step``.
 
 ``python -m benchmarks enrich FOLDER`` needs a folder of characters, ``model_error FOLDER``,
-``locking FOLDER``, ``reduced_releases FOLDER`` and ``design_bodies FOLDER`` one of bodies; these,
-and ``cantilever_targets``, are not among all.
+``locking FOLDER``, ``reduced_releases FOLDER`` and ``design_bodies FOLDER`` one of bodies, and
+``yarn_shirts FOLDER`` one with a man and a shirt; these, and ``cantilever_targets``, are not among
+all.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ NAMES = [
     "bent_examples",
     "reduced_examples",
     "reduced_cubature",
+    "reduced_contact",
     "reduced_laws",
     "characters",
     "full_characters",
@@ -47,6 +49,8 @@ WITH_FOLDERS = [
     "pose_dampings",
     "cantilever_targets",
     "drops",
+    "self_contact",
+    "contact_scenes",
 ]
 
 

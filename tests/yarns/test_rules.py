@@ -218,3 +218,18 @@ def test_what_cannot_be():
     refused("balance of forces", YarnSimulation, patch(), integrator=sp.RK4())
     refused("integrator", YarnSimulation, patch(), integrator="TRBDF2")
     refused("iterations", YarnSimulation, patch(), iterations=0)
+
+
+def test_too_few_iterations_never_leave_a_yarn_folded_back():
+    """One full step from a violent start would put crossings past each other."""
+    body = patch(friction=0.0)
+    sim = YarnSimulation(body, dt=1e-3, iterations=1)
+    v = np.zeros((body.n_nodes, 5))
+    v[body.n_nodes // 2, 3:] = 5.0, -3.0
+    sim.set_state(v=v)
+    nodes, family = body.net.segments
+    for _ in range(20):
+        sim.step()
+        s = sim.q[:, 3:]
+        assert (s[nodes[:, 1], family] > s[nodes[:, 0], family]).all()
+    assert np.isfinite(sim.v).all()

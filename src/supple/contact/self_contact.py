@@ -22,8 +22,8 @@ class SelfContact:
 
     distance: float | None = parameter(
         None,
-        "from which layers push each other away; a fifth of the mean edge, or half of the least "
-        "distance in the mesh where that is less",
+        "from which layers push each other away; a fifth of the mean edge, or half of what lies "
+        "between two pieces as they start where that is less",
         unit="m",
         above=0,
     )

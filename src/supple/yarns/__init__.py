@@ -5,6 +5,7 @@ from supple.yarns.cloth import WovenCloth, YarnEnergies
 from supple.yarns.curves import YarnCurves
 from supple.yarns.material import Yarn, YarnDamping, YarnRayleigh
 from supple.yarns.net import YarnNet
+from supple.yarns.self_contact import YarnSelfContact
 from supple.yarns.simulation import YarnSimulation
 from supple.yarns.weave import Weave
 
@@ -18,5 +19,6 @@ __all__ = [
     "YarnMotion",
     "YarnNet",
     "YarnRayleigh",
+    "YarnSelfContact",
     "YarnSimulation",
 ]

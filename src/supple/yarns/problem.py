@@ -12,16 +12,19 @@ from supple.contact.augmented_lagrangian import AugmentedLagrangian, ContactPoin
 from supple.contact.contacts import Contacts
 from supple.contact.obstacles.base import Obstacle, Padded
 from supple.core.errors import StepFailed
+from supple.core.sparse import BlockPattern
 from supple.core.types import Bools, Floats
 from supple.dynamics.problem import ArrayPool
 from supple.integrators import Stage
 from supple.solvers.interface import ActiveSet, Linearization, Problem, Tangent
 from supple.yarns.cloth import STRAINS, WovenCloth
 from supple.yarns.obstacle_friction import ObstacleFriction
+from supple.yarns.self_contact import SelfContactForces, YarnSelfContact
 from supple.yarns.step import StepPotential
 
 _EPSILON = float(np.finfo(float).eps)
 _EXACT_AT, _LOOSEST = 1e-6, 100.0  # tolerance at which contacts are as exact as those of bodies
+_LEFT = 0.2  # of the length of a segment: what a step of too few iterations has to leave
 _ROUNDINGS = 100.0  # in a potential, which adds up over all yarns
 
 
@@ -33,9 +36,18 @@ class YarnProblem(Problem):
     """
 
     def __init__(
-        self, cloth: WovenCloth, free: Bools, obstacles: Sequence[Obstacle], tolerance: float
+        self,
+        cloth: WovenCloth,
+        free: Bools,
+        obstacles: Sequence[Obstacle],
+        tolerance: float,
+        self_contact: YarnSelfContact | None = None,
     ) -> None:
-        self.pattern, self.free = cloth.pattern, free
+        self.free = free
+        self.layers = None if self_contact is None else SelfContactForces(cloth, self_contact)
+        """What keeps the cloth out of itself."""
+        self._begun = cloth.net.positions
+        self._arcs = cloth.net.arc_lengths
         self._cloth = cloth
         self._diagonal = cloth.pattern.indptr[:-1]
         self.arrays = ArrayPool((cloth.pattern.n_blocks, 5, 5))
@@ -47,10 +59,17 @@ class YarnProblem(Problem):
         nodes, family = cloth.net.segments
         ends = cloth.net.arc_lengths[nodes, family[:, None]]
         self._edge = float(np.mean(ends[:, 1] - ends[:, 0]))
+        self._nodes, self._columns = nodes, 3 + family
+        self.active_set = _Unfolded(self)
         if obstacles:
             self.contact = self._contact_with(obstacles, tolerance)
             self._friction = ObstacleFriction(self.contact, obstacles, cloth.slip_speed)
-            self.active_set = _ObstacleContacts(self.contact, self._friction)
+            self.active_set = _ObstacleContacts(self, self.contact, self._friction)
+
+    @property
+    def pattern(self) -> BlockPattern:  # type: ignore[override]
+        """Of matrices; it grows with the contacts of the cloth with itself."""
+        return self._cloth.pattern if self.layers is None else self.layers.pattern
 
     def _contact_with(self, obstacles: Sequence[Obstacle], tolerance: float) -> AugmentedLagrangian:
         cloth, held_off = self._cloth, self._cloth.warp.radius + self._cloth.weft.radius
@@ -87,7 +106,11 @@ class YarnProblem(Problem):
         Where it cannot be solved, the forces of contacts stay those of the last step.
         """
         self._potential, self.floor = potential, 0.0
-        kept = self.contact_state()
+        kept, self._arcs = self.contact_state(), start[:, 3:]
+        if self.layers is not None:
+            self._begun = np.ascontiguousarray(start[:, :3])
+            past = np.ascontiguousarray(stage.u_v[:, :3])
+            self.layers.begin(self._begun, past, 1 / stage.c_v)
         if self.contact is not None:
             past, guess = stage.u_v[:, :3].copy(), stage.guess[:, :3].copy()
             space = Stage(stage.time, stage.c_v, past, stage.c_a, past, guess)
@@ -100,26 +123,32 @@ class YarnProblem(Problem):
                 self.contact.contacts.restore(kept["pairs"], kept["forces"])
             raise
 
-    def contact_state(self) -> dict[str, Floats]:
+    def contact_state(self) -> dict[str, Any]:
         """What contacts go on from, for checkpoints."""
-        return {} if self.contact is None else self.contact.contacts.state()
+        kept: dict[str, Any] = {} if self.contact is None else self.contact.contacts.state()
+        return kept if self.layers is None else {**kept, **self.layers.state()}
 
     def restore_contact(self, saved: Mapping[str, Any]) -> None:
         """Go on from what ``contact_state`` gave, its names behind "contact."."""
         if self.contact is not None and "contact.pairs" in saved:
             pairs, forces = (np.array(saved[f"contact.{name}"]) for name in ("pairs", "forces"))
             self.contact.contacts.restore(pairs, forces)
+        if self.layers is not None:
+            self.layers.restore(np.array(saved.get("contact.self", ()), dtype=np.int64))
 
     def memory(self) -> Any:
         """What steps to come depend on, to ``recall`` while the program runs."""
+        layers = None if self.layers is None else self.layers.memory()
         if self.contact is None:
-            return None
-        return self.contact.contacts.memory(), self._friction.memory()
+            return layers, None, None
+        return layers, self.contact.contacts.memory(), self._friction.memory()
 
     def recall(self, memory: Any) -> None:
         """Go back to what ``memory`` gave."""
-        if self.contact is not None:
-            contacts, friction = memory
+        layers, contacts, friction = memory
+        if self.layers is not None and layers is not None:
+            self.layers.recall(layers)
+        if self.contact is not None and contacts is not None:
             self.contact.contacts.recall(contacts)
             self._friction.recall(friction)
 
@@ -129,8 +158,51 @@ class YarnProblem(Problem):
         return self.contact is not None and bool(self.contact.contacts.on_vertices().any())
 
     def friction_work(self, q: Floats) -> float:
-        """What friction on obstacles takes in the step that ends at q (n, 5) [J]."""
-        return 0.0 if self.contact is None else 2 * self._friction.potential(q[:, :3])
+        """What friction on obstacles and between layers takes in the step to q (n, 5) [J]."""
+        x = np.ascontiguousarray(q[:, :3])
+        work = 0.0 if self.contact is None else 2 * self._friction.potential(x)
+        return work if self.layers is None else work + self.layers.taken(x)
+
+    def stored_between_layers(self, q: Floats) -> float:
+        """What contacts of the cloth with itself store at q (n, 5) [J]."""
+        return 0.0 if self.layers is None else self.layers.energy(np.ascontiguousarray(q[:, :3]))
+
+    def collision_free_step(self, u: Floats, step: Floats) -> float:
+        if self.layers is None:
+            return 1.0
+        x, way = (np.ascontiguousarray(each[:, :3]) for each in (u, step))
+        return self.layers.collision_free_step(x, way)
+
+    def unfolded(self, u: Floats) -> Floats:
+        """u (n, 5) with arc lengths as they began where a segment would lose most of its own.
+
+        Too few iterations may leave crossings past each other, where nothing is defined.
+        """
+        began = np.zeros_like(u)
+        began[:, 3:] = self._arcs
+        first, last, column = self._nodes[:, 0], self._nodes[:, 1], self._columns
+        least = _LEFT * (began[last, column] - began[first, column])
+        out = u
+        while True:
+            short = (out[last, column] - out[first, column] < least).nonzero()[0]
+            if not len(short):
+                return out
+            out = u.copy() if out is u else out
+            for end in (first, last):
+                out[end[short], column[short]] = began[end[short], column[short]]
+
+    def feasible_starts(self, starts: Sequence[Floats]) -> Sequence[Floats]:
+        if self.layers is None:
+            return starts
+        last = starts[-1]
+        there = last[:, :3] - self._begun
+        if there.any() and self.layers.collision_free_step(self._begun, there) < 1.0:
+            return []  # supports would have it pass itself
+        reached = []
+        for start in starts[:-1]:
+            way = start - last
+            reached.append(last + self.collision_free_step(last, way) * way)
+        return [*reached, last]
 
     def contact_forces(self, q: Floats) -> Floats:
         """Force of the obstacles on every crossing in the last step, to q (n, 5) [N], (n, 3)."""
@@ -154,6 +226,11 @@ class YarnProblem(Problem):
             here.potential += here.contact.potential + self._friction.potential(x)
             here.residual[:, :3] += push
             here.scale += float(np.linalg.norm(push))
+        if self.layers is not None and np.isfinite(here.potential):
+            x, push = np.ascontiguousarray(here.u[:, :3]), np.zeros((len(here.u), 3))
+            here.potential += self.layers.energy(x, push) + self.layers.rubbed(x, push)
+            here.residual[:, :3] += push
+            here.scale += float(np.linalg.norm(push))
         here.floor = self.floor
         rounding = _EPSILON * abs(here.potential) + self.floor * self._edge
         here.potential_rounding = _ROUNDINGS * rounding
@@ -168,9 +245,14 @@ class YarnProblem(Problem):
             in_space = values[:, :3, :3]
             self.contact.add_matrix(here.contact, in_space, majorized=definite)
             self._friction.add_matrix(in_space)
+        if self.layers is not None:
+            x = np.ascontiguousarray(here.u[:, :3])
+            return self.layers.with_matrix(values, x, majorized=definite)
         return values
 
     def no_start(self, *, feasible: bool) -> str:
+        if self.layers is not None and not feasible:
+            return "supports lead parts of the cloth through each other"
         return "a segment of yarn has no length, or crossings have passed each other"
 
     @property
@@ -196,11 +278,23 @@ class YarnLinearization(Linearization):
         return self._matrices[definite]
 
 
+class _Unfolded(ActiveSet):
+    """No contacts with obstacles."""
+
+    def __init__(self, problem: YarnProblem) -> None:
+        self._problem = problem
+
+    def projected_out(self, stage: Stage, u: Floats) -> Floats:
+        return self._problem.unfolded(u)
+
+
 class _ObstacleContacts(ActiveSet):
     """The contacts of crossings with obstacles."""
 
-    def __init__(self, contact: AugmentedLagrangian, friction: ObstacleFriction) -> None:
-        self._contact, self._friction = contact, friction
+    def __init__(
+        self, problem: YarnProblem, contact: AugmentedLagrangian, friction: ObstacleFriction
+    ) -> None:
+        self._problem, self._contact, self._friction = problem, contact, friction
 
     def update_multipliers(self, here: Linearization, step: Floats, length: float) -> float:
         assert isinstance(here, YarnLinearization)
@@ -218,4 +312,4 @@ class _ObstacleContacts(ActiveSet):
 
     def projected_out(self, stage: Stage, u: Floats) -> Floats:
         out = self._contact.contacts.projected_out(stage, u[:, :3])
-        return np.column_stack([out, u[:, 3:]])
+        return np.column_stack([out, self._problem.unfolded(u)[:, 3:]])

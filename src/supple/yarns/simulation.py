@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self, cast
 
 import numpy as np
@@ -25,6 +26,7 @@ from supple.solvers.newton import Newton
 from supple.yarns.cloth import WovenCloth, YarnEnergies
 from supple.yarns.material import YarnDamping, YarnRayleigh
 from supple.yarns.problem import YarnProblem
+from supple.yarns.self_contact import YarnSelfContact
 from supple.yarns.snapshots import YarnSnapshot
 from supple.yarns.stages import History, YarnState
 from supple.yarns.stepping import YarnStepper
@@ -38,7 +40,8 @@ class YarnSimulation(Timed):
 
     ``fixed`` are crossings that stay where they are, ``supports`` move others as prescribed; the
     yarns still slide through both. At the edge of the cloth, where yarns end, they do not slide.
-    Crossings stay out of ``obstacles`` by the radii of their two yarns. ``dt`` [s] is the step that
+    Crossings stay out of ``obstacles`` by the radii of their two yarns, and with ``self_contact``
+    out of other parts of the cloth. ``dt`` [s] is the step that
     is tried; where Newton's method does not get through, the step is taken in parts. ``integrator``
     is any implicit rule; while an obstacle presses on the cloth, steps are backward Euler's.
     ``iterations`` takes that many full steps of Newton's method in place of converging.
@@ -53,6 +56,7 @@ class YarnSimulation(Timed):
         fixed: ArrayLike = (),
         supports: Support | Sequence[Support] = (),
         obstacles: Obstacle | Sequence[Obstacle] = (),
+        self_contact: YarnSelfContact | None = None,
         integrator: ImplicitIntegrator | None = None,
         dt: float = 1e-3,
         tolerance: float = 1e-6,
@@ -62,6 +66,9 @@ class YarnSimulation(Timed):
     ) -> None:
         instance("cloth", cloth, WovenCloth, "WovenCloth(net, warp=yarn)")
         self._cloth = cloth
+        if self_contact is not None:
+            instance("self_contact", self_contact, YarnSelfContact, "YarnSelfContact()")
+        self._self_contact = self_contact
         self.damping, self.dt = damping, dt
         self.integrator = BackwardEuler() if integrator is None else integrator
         self.gravity = gravity
@@ -100,6 +107,7 @@ class YarnSimulation(Timed):
             "max_iterations",
             "iterations",
             "linear",
+            "self_contact",
         ),
         "start another simulation, and go on with set_state(q=..., v=...)",
     ) | dict.fromkeys(("q", "v"), "use set_state(q=..., v=...)")
@@ -150,7 +158,9 @@ class YarnSimulation(Timed):
         self._use(_several_obstacles(obstacles))
 
     def _use(self, obstacles: tuple[Obstacle, ...]) -> None:
-        self._problem = YarnProblem(self._cloth, self._free, obstacles, self._tolerance)
+        self._problem = YarnProblem(
+            self._cloth, self._free, obstacles, self._tolerance, self._self_contact
+        )
         solver = self._newton.bind(self._problem)
         self._stepper = YarnStepper(self._cloth, self._held, self._problem, solver)
         self._obstacles = obstacles
@@ -254,7 +264,9 @@ class YarnSimulation(Timed):
     @property
     def energies(self) -> YarnEnergies:
         """What is stored where [J]."""
-        return self.cloth.energies(self._state.q, self._gravity)
+        q = self._state.q
+        stored = self.cloth.energies(q, self._gravity)
+        return replace(stored, contact=stored.contact + self._problem.stored_between_layers(q))
 
     # -- time --------------------------------------------------------------------------------
 

@@ -85,6 +85,7 @@ class YarnStepper:
         cloth = self._cloth
         stored = sum(cloth.strain_potential(kind, state.q) for kind in STRAINS)
         stored += cloth.contact_potential(state.q) + cloth.gravity_potential(state.q, gravity)
+        stored += self._problem.stored_between_layers(state.q)
         return cloth.kinetic(state.q, state.v)[0], stored
 
     def _backward_euler(

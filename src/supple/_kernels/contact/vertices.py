@@ -10,8 +10,6 @@ force of the contact (dissipative optimization, Eqs. 58–60).
 
 import math
 
-import numpy as np
-
 from supple._kernels.compiling import kernel
 
 FREE, SLIDING, STICKING = 0, 1, 2
@@ -74,28 +72,3 @@ def contact_energy(s, normal, offset, origin, limits, weights):
             else:
                 total += weights[c] * limits[c] * (slip - 0.5 * limits[c])
     return total
-
-
-@kernel
-def friction_blocks(vertices, shares, along, limits, v, sticking, blocks):
-    """Of layers that rub: (k, 10, 3, 3) of L f₁(|τ|)/|τ| c_a c_b P, over a ≤ b, τ = P Σ c_a v_a."""
-    for k in range(len(limits)):
-        P = along[k]
-        rate = np.zeros(3)
-        for a in range(4):
-            for i in range(3):
-                rate[i] += shares[k, a] * v[vertices[k, a], i]
-        square = 0.0
-        for i in range(3):
-            slip = P[i, 0] * rate[0] + P[i, 1] * rate[1] + P[i, 2] * rate[2]
-            square += slip * slip
-        y = np.sqrt(square)
-        slope = limits[k] * ((2 - y / sticking) / sticking if y < sticking else 1 / y)
-        s = 0
-        for a in range(4):
-            for b in range(a, 4):
-                weight = slope * shares[k, a] * shares[k, b]
-                for i in range(3):
-                    for j in range(3):
-                        blocks[k, s, i, j] = weight * P[i, j]
-                s += 1

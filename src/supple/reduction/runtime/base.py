@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.contact import Obstacle
 from supple.core.checks import instance, number, vector
 from supple.core.errors import InputError
 from supple.core.guarded import Timed
@@ -32,6 +33,7 @@ class Stepper(Timed, ABC):
     """Options, the tables of the integrator and the time. All options may change between steps."""
 
     _of_free_bodies: ClassVar[bool] = False
+    _obstacles: tuple[Obstacle, ...] = ()
     _values: ClassVar[tuple[str, ...]] = ("_settled", "_has_past", "_steps", "_start_time", "_step")
     """What the next step depends on beside arrays, by name."""
 
@@ -213,7 +215,7 @@ class Stepper(Timed, ABC):
     def _settings(self) -> Settings:
         if self._known_settings is None:
             given = self._model, self._damping_model, self._gravity, self._integrator
-            self._known_settings = Settings(*given, self._dt, self._solver)
+            self._known_settings = Settings(*given, self._dt, self._solver, self._obstacles)
         return self._known_settings
 
     def snapshot(self, *, out: ReducedSnapshot | None = None) -> ReducedSnapshot:
@@ -225,7 +227,8 @@ class Stepper(Timed, ABC):
         values = tuple([getattr(self, name) for name in self._values])
         if out is None or not out.fits(live):
             copies = tuple([array.copy() for array in live])
-            return ReducedSnapshot(type(self), self.time, self._settings(), copies, values)
+            settings, contacts = self._settings(), self._contact_memory()
+            return ReducedSnapshot(type(self), self.time, settings, copies, values, contacts)
         for kept, array in zip(out.arrays, live, strict=True):
             np.copyto(kept, array)
         out.kind, out.time, out.settings, out.values = (
@@ -234,6 +237,7 @@ class Stepper(Timed, ABC):
             self._settings(),
             values,
         )
+        out.contacts = self._contact_memory()
         return out
 
     def restore(self, snapshot: ReducedSnapshot) -> None:
@@ -250,15 +254,26 @@ class Stepper(Timed, ABC):
             )
         for array, kept in zip(live, snapshot.arrays, strict=True):
             np.copyto(array, kept)
+        self._recall_contacts(snapshot.contacts)
         step = self._step
         for name, value in zip(self._values, snapshot.values, strict=True):
             object.__setattr__(self, name, value)
         if self._step != step:
             self._start_table, self._table = _tables(self._integrator, self._step, self._tables)
 
+    def _contact_memory(self) -> Any:
+        """What contacts start from in the next step."""
+        return None
+
+    def _recall_contacts(self, memory: Any) -> None:
+        """Go back to what ``_contact_memory`` gave."""
+
+    def _set_obstacles(self, obstacles: tuple[Obstacle, ...]) -> None:
+        """Take on obstacles."""
+
     def _adopt(self, settings: Settings) -> None:
         """Take on settings; the state is about to be written over."""
-        model, damping, gravity, integrator, dt, solver = settings
+        model, damping, gravity, integrator, dt, solver, obstacles = settings
         old = self._settings()
         same = model is old.model and damping is old.damping
         if integrator is not old.integrator:
@@ -268,6 +283,7 @@ class Stepper(Timed, ABC):
         if not same or not np.array_equal(gravity, self._gravity):
             self._damping_model, self._gravity = damping, gravity
             self.model = model
+        self._set_obstacles(obstacles)
         self._known_settings = settings
 
     def __copy__(self) -> Self:

@@ -6,7 +6,7 @@ The stages and Newton's method are those of the compiled loops, piece by piece.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from supple.reduction.damping.reduced import ReducedDamping
 from supple.reduction.model import ReducedModel
 from supple.reduction.runtime.newton import DenseNewton
 from supple.reduction.runtime.stage_table import StageTable
+
+if TYPE_CHECKING:
+    from supple.reduction.runtime.contact.contacts import ReducedContacts
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,9 +39,12 @@ class InterpretedLoop:
     most: int
     """Iterations of a stage."""
     best_effort: bool
+    contacts: ReducedContacts | None = None
 
-    def run(self, steps: int, forces: Floats, sampled: bool, record: Floats) -> tuple[int, int]:
-        """As ``stepping.run_steps``."""
+    def run(
+        self, steps: int, forces: Floats, sampled: bool, record: Floats, since: tuple[float, int]
+    ) -> tuple[int, int]:
+        """As ``stepping.run_steps``; steps are counted ``since`` a time [s], by so many."""
         (history, pushed, jump, inverse_mass, counts), table = self.state, self.table
         end = 6 + 3 * (len(table.c_v) - 1)
         for step in range(steps):
@@ -48,8 +54,15 @@ class InterpretedLoop:
             if not sampled:
                 history[2] += inverse_mass @ change
             left = 1 - table.times / table.times[-1] if sampled else np.zeros(len(table.times))
-            reason = self._take_stages(force - left[:, None] * change)
+            now = since[0], since[1] + step
+            reason = self._take_stages(force - left[:, None] * change, now)
+            while self.contacts is not None and reason == self.contacts.NO_ROOM:
+                self.contacts.undo()
+                self.contacts.grow()
+                reason = self._take_stages(force - left[:, None] * change, now)
             pushed[:] = force
+            if reason != DONE and self.contacts is not None:
+                self.contacts.undo()
             if reason == DONE:
                 history[3:6] = history[:3]
                 history[:3] = history[end : end + 3]
@@ -64,16 +77,24 @@ class InterpretedLoop:
                 record[step] = history[:2]
         return steps, DONE
 
-    def _take_stages(self, forces: Floats) -> int:
+    def _take_stages(self, forces: Floats, since: tuple[float, int]) -> int:
         """The stages of one step, with a force (r,) for each."""
-        context, examples = self.contexts
+        (context, examples), contacts = self.contexts, self.contacts
+        if contacts is not None:
+            poses = contacts.poses(self.table, since, 1)
+            contacts.find_given(self.state.history, self.table, since)
         for s, force in enumerate(forces):
             stepping.enter_stage(context, s)
             self.balance.f[:] = force
+            if contacts is not None and not contacts.enter_stage(context, poses, s):
+                return contacts.NO_ROOM
             reason, size = GO_ON, -1.0
             for _ in range(self.most):
                 self._fill_balance(self.table.c_v[s])
-                reason, size = stepping.iterate(context, examples, s, size)
+                if contacts is None:
+                    reason, size = stepping.iterate(context, examples, s, size)
+                else:
+                    reason, size = contacts.iterate(self.contexts, poses, s, size)
                 if reason != GO_ON:
                     break
             if reason == GO_ON:
@@ -83,6 +104,8 @@ class InterpretedLoop:
                 return int(reason)
             if not stepping.leave_stage(context, s):
                 return NOT_FINITE
+            if contacts is not None:
+                contacts.leave_stage(context, s)
         return DONE
 
     def _fill_balance(self, c_v: float) -> None:

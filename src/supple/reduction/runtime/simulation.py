@@ -20,17 +20,18 @@ from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.damping.strain_rate import NO_RATE
 from supple.reduction.model import ReducedModel
 from supple.reduction.runtime.balance import NO_GRAMS, is_diagonal, room_to_balance
+from supple.reduction.runtime.contact.among import AmongObstacles
 from supple.reduction.runtime.interpreted import InterpretedLoop
 from supple.reduction.runtime.newton import StepStats
 from supple.reduction.runtime.points import PointLoop, point_loop
 from supple.reduction.runtime.stage_table import StageTable
-from supple.reduction.runtime.stepper import MOST_CUTS, RecordedStepper, skin_shape, still
+from supple.reduction.runtime.stepper import MOST_CUTS, skin_shape, still
 
 _NO_RECORD = np.empty((0, 2, 0))
 _PATIENCE = 200  # iterations, with a step that was not solved in fewer
 
 
-class ReducedSimulation(RecordedStepper):
+class ReducedSimulation(AmongObstacles):
     """A reduced model, moved by an implicit integrator in steps of ``dt`` [s].
 
     ``gravity`` is an acceleration (3,) [m/s²]. ``q`` and ``v`` are the coordinates and their rates,
@@ -38,10 +39,13 @@ class ReducedSimulation(RecordedStepper):
     end, as in full space.
     """
 
-    _advice = (
-        "It was cut into up to 1024 shorter ones without success: check the size of forces and "
-        "coordinates. DenseNewton(iterations=3) goes on all the same."
-    )
+    @property
+    def _advice(self) -> str:
+        among = "" if self._contacts is None else ", and that obstacles leave the body room"
+        return (
+            "It was cut into up to 1024 shorter ones without success: check the size of forces and "
+            f"coordinates{among}. DenseNewton(iterations=3) goes on all the same."
+        )
 
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
@@ -82,6 +86,7 @@ class ReducedSimulation(RecordedStepper):
             None if examples is None else examples.compiled(self._damping.constant.copy())
         )
         self._use_polynomial(model)
+        self._follow(model)
         self._find_loop(model)
         is_known = self._is_compiled or self._loop is not None
         self._laws = compiled_laws(self._damping) if is_known else None
@@ -104,7 +109,9 @@ class ReducedSimulation(RecordedStepper):
     def _find_loop(self, model: ReducedModel) -> None:
         """How a model with a cubature is stepped, if kernels can."""
         stages = max(len(table.times) for table in (self._table, self._start_table))
-        self._loop = point_loop(model, self._damping, self._examples, stages)
+        self._loop = None
+        if self._contacts is None:
+            self._loop = point_loop(model, self._damping, self._examples, stages)
         self._contexts = {}
 
     def _fit_history(self) -> None:
@@ -171,6 +178,7 @@ class ReducedSimulation(RecordedStepper):
             contexts=self._context(table),
             most=self._most_iterations(table),
             best_effort=self.solver.is_best_effort,
+            contacts=self._contacts,
         )
 
     def _most_iterations(self, table: StageTable) -> int:
@@ -327,18 +335,34 @@ class ReducedSimulation(RecordedStepper):
             forces = forces[min(done + 1, len(forces) - 1) :]
 
     def _run(
-        self, steps: int, forces: Floats, table: StageTable, sampled: bool, record: Floats
+        self,
+        steps: int,
+        forces: Floats,
+        table: StageTable,
+        sampled: bool,
+        record: Floats,
+        after: float | None = None,
     ) -> tuple[int, int]:
-        """Steps until one fails; how many, and why."""
+        """Steps until one fails; how many, and why. Parts of one begin ``after`` its start [s]."""
         found: tuple[int, int]
         if self._loop is not None:
             context = self._context(table)
             found = point_stepping.run_point_steps(context, steps, sampled, forces, record)
             return found
         if not self._is_compiled:
-            return self._interpreted(table).run(steps, forces, sampled, record)
+            since = self._since(after)
+            return self._interpreted(table).run(steps, forces, sampled, record, since)
+        if self._contacts is not None:
+            state = self._since(after), self._history, table
+            return self._contacts.run(self._context(table), state, steps, forces, sampled, record)
         found = stepping.run_steps(*self._context(table), steps, sampled, forces, record)
         return found
+
+    def _since(self, after: float | None) -> tuple[float, int]:
+        """From when steps are counted [s], and how many there were."""
+        if after is None:
+            return self._start_time, self._steps
+        return self.time + after, 0
 
     def _take_cut(self, force: Floats, sampled: bool, reason: int) -> None:
         """One step with patience, then as 2, 4, 8, … shorter ones.
@@ -346,7 +370,7 @@ class ReducedSimulation(RecordedStepper):
         StepFailed, with all as it was, if none will do.
         """
         state = self._history, self._pushed
-        before = [array.copy() for array in state]
+        before, pressed = [array.copy() for array in state], self._contact_memory()
         for cuts in range(1 if self._looks_back else 0, MOST_CUTS + 1):
             if self._take_parts(2**cuts, force, sampled):
                 # the step as a whole is what the next one looks back on
@@ -357,6 +381,7 @@ class ReducedSimulation(RecordedStepper):
                 return
             for array, kept in zip(state, before, strict=True):
                 array[...] = kept
+            self._recall_contacts(pressed)
         raise self._failure(reason)
 
     def _take_parts(self, parts: int, force: Floats, sampled: bool) -> bool:
@@ -366,12 +391,13 @@ class ReducedSimulation(RecordedStepper):
         if sampled:
             shares = np.arange(1, parts + 1)[:, None] / parts
             forces = self._pushed + shares * (force - self._pushed)
-        if self._run(1, forces, start, sampled, _NO_RECORD)[1] != DONE:
+        if self._run(1, forces, start, sampled, _NO_RECORD, 0.0)[1] != DONE:
             return False
         if parts == 1:
             return True
         left = forces[min(1, len(forces) - 1) :]
-        return self._run(parts - 1, left, later, sampled, _NO_RECORD)[1] == DONE
+        after = self._step / parts
+        return self._run(parts - 1, left, later, sampled, _NO_RECORD, after)[1] == DONE
 
     def _find_acceleration(self, force: Floats) -> None:
         """a from M a = f − C v − R at the state as it was set."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact import Obstacle
 from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.damping import Damping
@@ -25,6 +26,7 @@ class Settings(NamedTuple):
     integrator: Integrator
     dt: float
     solver: DenseNewton
+    obstacles: tuple[Obstacle, ...] = ()
 
 
 @dataclass(eq=False, repr=False)
@@ -42,6 +44,8 @@ class ReducedSnapshot:
     settings: Settings
     arrays: tuple[NDArray[Any], ...]
     values: tuple[Any, ...]
+    contacts: Any = None
+    """What pressed, and how hard."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.kind.__name__} at {self.time:.6g} s)"

@@ -1,0 +1,325 @@
+"""The contact scenes of the Incremental Potential Contact authors' solver, with their own numbers.
+
+``python -m benchmarks contact_scenes FOLDER [--seconds S] [--steps N] [NAME …]``, where the folder
+has ``examples/3D`` and ``meshes``. Each scene whose path contains one of the names runs in a
+process of its own, for at most so many seconds of processor time and steps. After each step the
+IPC Toolkit looks whether any two triangles cross.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+import supple as sp
+from benchmarks.timing import table
+
+SHEET = sp.IsotropicCloth(young=1e5, poisson=0.3, thickness=1e-3, areal_density=1.0)
+"""Of obstacles, which are held; nothing depends on it."""
+_TOLD = "CONTACT_SCENE "
+_NAMES = {
+    "sin": np.sin,
+    "cos": np.cos,
+    "min": np.minimum,
+    "max": np.maximum,
+    "pi": np.pi,
+    "rotate_2D_x": lambda x, y, angle: np.cos(angle) * x - np.sin(angle) * y,
+    "rotate_2D_y": lambda x, y, angle: np.sin(angle) * x + np.cos(angle) * y,
+}
+
+
+class NotRead(Exception):
+    """What a scene asks for that is not read here."""
+
+
+def merged(path: Path) -> dict[str, Any]:
+    """A scene with what it has in common with others below it."""
+    scene: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    common = scene.pop("common", None)
+    return _laid_over(merged(path.parent / common), scene) if common else scene
+
+
+def _laid_over(below: Any, above: Any) -> Any:
+    if isinstance(below, dict) and isinstance(above, dict):
+        both = {key: _laid_over(below.get(key), value) for key, value in above.items()}
+        return below | both
+    return above
+
+
+def field(value: list[Any], X: np.ndarray) -> Callable[[float], np.ndarray]:
+    """Three numbers or formulas of t, x, y and z as displacements of vertices X (k, 3) by time."""
+    compiled = [compile(str(each), "scene", "eval") for each in value]
+    for code in compiled:
+        unknown = set(code.co_names) - set(_NAMES) - {"t", "x", "y", "z"}
+        if unknown:
+            raise NotRead(f"formulas with {', '.join(sorted(unknown))}")
+
+    def at(t: float) -> np.ndarray:
+        known = _NAMES | dict(zip("xyz", X.T, strict=True)) | {"t": t, "__builtins__": {}}
+        return np.column_stack([np.broadcast_to(eval(c, known), len(X)) for c in compiled])
+
+    return at
+
+
+def placed(X: np.ndarray, how: dict[str, Any]) -> np.ndarray:
+    """Scaled, then turned, then moved."""
+    if "dimensions" in how:
+        extent = np.ptp(X, axis=0)
+        wanted = np.array(how["dimensions"], dtype=float)
+        X = X * np.where(extent > 0, wanted / np.where(extent > 0, extent, 1), 1)
+    X = X * np.array(how.get("scale", 1.0), dtype=float)
+    mode = how.get("rotation_mode", "xyz")
+    turn = np.atleast_1d(how.get("rotation", [0.0, 0.0, 0.0]))
+    if mode not in ("xyz", "zyx"):
+        raise NotRead(f"rotation_mode {mode}")
+    angles = [turn["xyz".index(axis)] for axis in mode]
+    X = Rotation.from_euler(mode.upper(), angles, degrees=True).apply(X)
+    return X + np.array(how.get("translation", [0.0, 0.0, 0.0]), dtype=float)
+
+
+def _axis(name: Any) -> tuple[int, int]:
+    """The number of an axis, and from which side."""
+    if isinstance(name, str):
+        return "xyz".index(name.strip("+-")), -1 if name.startswith("-") else 1
+    return abs(name) - 1, int(np.sign(name))
+
+
+def chosen(geometry: dict[str, Any], mesh: Any) -> list[tuple[int, np.ndarray]]:
+    """Ids and the vertices that they are given to, of faces and of points."""
+    found = []
+    surface = mesh.boundary()
+    X, lowest, extent = mesh.vertices, mesh.vertices.min(axis=0), np.ptp(mesh.vertices, axis=0)
+    ids = surface.vertex_ids[surface.triangles]
+    middles = X[ids].mean(axis=1)
+    faces = geometry.get("surface_selection", [])
+    for each in faces if isinstance(faces, list) else [faces]:
+        if isinstance(each, int):
+            found.append((each, np.unique(ids)))
+            continue
+        axis, side = _axis(each["axis"])
+        at = each["position"]
+        if each.get("relative"):
+            at = lowest[axis] + at * extent[axis]
+        inside = side * (middles[:, axis] - at) >= 0
+        found.append((each["id"], np.unique(ids[inside])))
+    for each in geometry.get("point_selection", []):
+        low, high = np.array(each["box"], dtype=float)
+        inside = ((low <= X) & (high >= X)).all(axis=1)
+        found.append((each["id"], np.flatnonzero(inside)))
+    return found
+
+
+@dataclass
+class Scene:
+    """A scene as a world."""
+
+    bodies: list[sp.Body]
+    obstacles: list[sp.Cloth]
+    velocities: list[np.ndarray]
+    options: dict[str, Any]
+    contact: dict[str, Any]
+    dt: float
+    steps: int
+    notes: list[str]
+
+    def simulation(self) -> sp.Simulation:
+        """With the distance of the scene where its parts start farther apart."""
+        contact = {
+            "friction": self.contact.get("friction_coefficient", 0.0),
+            "sticking_speed": self.contact.get("epsv", 1e-3),
+        }
+        given = [*self.bodies, *self.obstacles]
+        try:
+            own = sp.SelfContact(distance=self.contact.get("dhat", 1e-3), **contact)
+            sim = sp.Simulation(given, self_contact=own, **self.options)
+        except sp.InputError as refused:
+            if "give less" not in str(refused):
+                raise
+            self.notes.append("distance by Supple: parts start nearer than dhat")
+            own = sp.SelfContact(**contact)
+            sim = sp.Simulation(given, self_contact=own, **self.options)
+        for body, v in zip(self.bodies, self.velocities, strict=True):
+            if v.any():
+                sim.state_of(body).v = np.tile(v, (body.mesh.n_vertices, 1))
+        return sim
+
+
+def read(path: Path) -> Scene:
+    """A scene file."""
+    scene = merged(path)
+    if "time" not in scene:
+        raise NotRead("a scene without time")
+    clock, notes = scene["time"], []
+    dt = clock.get("dt") or clock["tend"] / clock["time_steps"]
+    boundary = scene.get("boundary_conditions", {})
+    moves = boundary.get("dirichlet_boundary", [])
+    moves = {each["id"]: each["value"] for each in (moves if isinstance(moves, list) else [moves])}
+    pushed = {each["id"]: each["value"] for each in boundary.get("obstacle_displacements", [])}
+    begin = scene.get("initial_conditions", {}).get("velocity", [])
+    speeds = {each["id"]: np.array(each["value"], dtype=float) for each in begin}
+    materials = scene["materials"]
+    materials = {m["id"]: m for m in (materials if isinstance(materials, list) else [materials])}
+    bodies, obstacles, velocities = [], [], []
+    for geometry in scene["geometry"]:
+        if geometry.get("enabled", True) is False:
+            continue
+        if geometry.get("n_refs"):
+            raise NotRead("n_refs")
+        file = path.parent / geometry["mesh"]
+        if geometry.get("is_obstacle"):
+            obstacles.append(_obstacle(file, geometry, pushed))
+            continue
+        mesh = sp.read_mesh(file)
+        X = placed(mesh.vertices, geometry.get("transformation", {}))
+        kind = geometry["volume_selection"]
+        for offset in _offsets(geometry, np.ptp(X, axis=0)):
+            own = type(mesh)(X + offset, mesh.cells)
+            supports = []
+            for number, vertices in chosen(geometry, own):
+                if number in moves and len(vertices):
+                    way = field(moves[number], own.vertices[vertices])
+                    supports.append(sp.Support(vertices, way))
+            bodies.append(_body(own, materials[kind], supports, notes))
+            velocities.append(speeds.get(kind, np.zeros(3)))
+    options = {
+        "integrator": sp.BackwardEuler(),
+        "gravity": -np.array(boundary.get("rhs", [0, 0, 0]), dtype=float),
+        "dt": dt,
+    }
+    steps = round(clock["tend"] / dt)
+    return Scene(bodies, obstacles, velocities, options, scene["contact"], dt, steps, notes)
+
+
+def _offsets(geometry: dict[str, Any], extent: np.ndarray) -> list[np.ndarray]:
+    array = geometry.get("array")
+    if not array:
+        return [np.zeros(3)]
+    apart = array["offset"] * (extent if array.get("relative") else np.ones(3))
+    return [apart * np.array(place) for place in np.ndindex(*array["size"])]
+
+
+def _body(
+    mesh: Any, given: dict[str, Any], supports: list[sp.Support], notes: list[str]
+) -> sp.Body:
+    law = given
+    if given["type"] == "MaterialSum":
+        law = next(model for model in given["models"] if model["type"] == "NeoHookean")
+        notes.append("NeoHookean alone of its sum of materials")
+    elif given["type"] != "NeoHookean":
+        raise NotRead(f"material {given['type']}")
+    material = sp.NeoHookean(young=law["E"], poisson=law["nu"], density=given["rho"])
+    return sp.Body(mesh, material, supports=supports, mass_model=sp.LumpedMass())
+
+
+def _obstacle(file: Path, geometry: dict[str, Any], pushed: dict[int, Any]) -> sp.Cloth:
+    surface = sp.read_mesh(file).boundary() if file.suffix == ".msh" else sp.read_surface(file)
+    X = placed(surface.vertices, geometry.get("transformation", {}))
+    sheet = sp.SheetMesh(X, surface.triangles)
+    number = geometry.get("surface_selection", 0)
+    everything = np.arange(len(X))
+    if number in pushed:
+        return sp.Cloth(sheet, SHEET, supports=[sp.Support(everything, field(pushed[number], X))])
+    return sp.Cloth(sheet, SHEET, fixed=everything)
+
+
+def run(path: Path, seconds: float, most: int) -> dict[str, Any]:
+    """One scene, step by step, for so many seconds of processor time."""
+    import ipctk
+
+    told: dict[str, Any] = {"steps": 0, "iterations": 0, "substeps": 0, "contacts": 0}
+    began = time.process_time()
+    try:
+        scene = read(path)
+        told |= {"wanted": scene.steps, "dt": scene.dt}
+        sim = scene.simulation()
+        told |= {"notes": list(dict.fromkeys(scene.notes)), "vertices": sim.body.n_vertices}
+        outside = sim.body.mesh.surface()
+        free = sum(len(np.unique(body.mesh.boundary().vertex_ids)) for body in scene.bodies)
+        corners = outside.triangles.astype(np.int32)
+        edges = np.unique(np.sort(corners[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)), axis=0)
+        mesh = ipctk.CollisionMesh(outside.vertices, edges, corners)
+        mesh.can_collide = ipctk.make_static_obstacle_filter(free)
+        for _ in range(min(scene.steps, most)):
+            if time.process_time() - began > seconds:
+                break
+            sim.step()
+            x = (sim.body.mesh.vertices + sim.state.u)[outside.vertex_ids]
+            if ipctk.has_intersections(mesh, np.asfortranarray(x)):
+                told["failed"] = "triangles cross"
+                break
+            told["steps"] += 1
+            told["iterations"] += sim.stats.iterations
+            told["substeps"] += sim.stats.substeps
+            told["contacts"] = max(told["contacts"], sim.stats.contacts)
+            told["seconds"] = time.process_time() - began
+            print(_TOLD + json.dumps(told), flush=True)
+    except NotRead as missing:
+        told["failed"] = f"not read: {missing}"
+    except Exception as failed:  # whatever it is, it counts
+        told["failed"] = f"{type(failed).__name__}: {' '.join(str(failed).split())}"
+    told["seconds"] = time.process_time() - began
+    print(_TOLD + json.dumps(told), flush=True)
+    return told
+
+
+def _in_a_process(folder: Path, path: Path, seconds: float, most: int) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.contact_scenes", str(folder), "--alone", str(path)]
+    command += ["--seconds", str(seconds), "--steps", str(most)]
+    try:
+        out = subprocess.run(command, capture_output=True, text=True, timeout=6 * seconds + 60)
+        lines, end = out.stdout.splitlines(), out.stderr[-200:] if out.returncode else ""
+    except subprocess.TimeoutExpired as late:
+        lines, end = (late.stdout or b"").decode().splitlines(), "took too long in one step"
+    told = [json.loads(line[len(_TOLD) :]) for line in lines if line.startswith(_TOLD)]
+    found: dict[str, Any] = told[-1] if told else {"steps": 0}
+    if end and "failed" not in found:
+        found["failed"] = end
+    return found
+
+
+def _row(name: str, found: dict[str, Any]) -> list[object]:
+    steps, wanted = found["steps"], found.get("wanted", 0)
+    outcome = found.get("failed", "to the end" if steps == wanted else "out of time")
+    notes = "; ".join([outcome[:160], *found.get("notes", [])])
+    numbers = [found.get(key, 0) for key in ("vertices", "contacts", "iterations", "substeps")]
+    return [name, f"{steps} of {wanted}", *numbers, round(found.get("seconds", 0.0), 1), notes]
+
+
+def main(given: list[str]) -> int:
+    asked = argparse.ArgumentParser(prog="python -m benchmarks contact_scenes")
+    asked.add_argument("folder", type=Path)
+    asked.add_argument("names", nargs="*")
+    asked.add_argument("--seconds", type=float, default=60.0)
+    asked.add_argument("--steps", type=int, default=1_000_000)
+    asked.add_argument("--alone", type=Path, help=argparse.SUPPRESS)
+    options = asked.parse_intermixed_args(given)
+    if options.alone:
+        run(options.alone, options.seconds, options.steps)
+        return 0
+    root = options.folder / "examples" / "3D"
+    rows = []
+    for path in sorted(root.rglob("*.json")):
+        name = str(path.relative_to(root).with_suffix(""))
+        if name.endswith("-common") or (
+            options.names and not any(part in name for part in options.names)
+        ):
+            continue
+        rows.append(_row(name, _in_a_process(options.folder, path, options.seconds, options.steps)))
+        print(rows[-1], file=sys.stderr, flush=True)
+    headers = ["scene", "steps", "vertices", "pairs", "iterations", "substeps", "CPU s", "outcome"]
+    print(table(headers, rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,76 @@
+"""Friction between pairs, with pressures and directions of an earlier shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from supple._kernels.contact import rubbing
+from supple.contact.contact_surface import ContactSurface, Pairs, in_parts
+from supple.core.types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class LaggedFriction:
+    """Friction R(v) = Σ L f₀(|τ|), with the limit L = μ N of each of k pairs and its slip τ.
+
+    τ = Σ J_a v_a is the velocity of one side against the other, seen in a frame that turns with
+    them (see ``rubbing``): it is nothing as the pair moves rigidly, so that the forces have neither
+    a sum nor a torque about where they were lagged.
+    """
+
+    limits: Floats
+    """L [N], (k,)."""
+    vertices: Ints
+    """(k, 6), −1 in slots that are not needed."""
+    J: Floats
+    """(k, 6, 2, 3)."""
+    sticking: float
+    """ε [m/s]."""
+
+    @classmethod
+    def of(
+        cls,
+        surface: ContactSurface,
+        pairs: Pairs,
+        reach: Floats,
+        weights: Floats,
+        x: Floats,
+        friction: float,
+        sticking: float,
+    ) -> LaggedFriction:
+        """That of pairs in reach at x (m, 3)."""
+        k = len(pairs)
+        limits, J = np.empty(k), np.empty((k, rubbing.SLOTS, 2, 3))
+        vertices = np.empty((k, rubbing.SLOTS), dtype=np.int64)
+        given = pairs.kinds, pairs.quads, reach, weights, surface.bounds(pairs)
+        lag = partial(rubbing.lagged_friction, *given, surface.frames(pairs), x, friction)
+        in_parts(lag, k, limits, vertices, J)
+        return cls(limits, vertices, J, sticking)
+
+    def forces(self, v: Floats) -> tuple[float, Floats]:
+        """R [W] and ∇R [N], (m, 3), at velocities v."""
+        total = np.zeros_like(v)
+        return float(self._forces(v, self.sticking, total)), total
+
+    @property
+    def _forces(self) -> partial[float]:
+        return partial(rubbing.friction_forces, self.limits, self.vertices, self.J)
+
+    @cached_property
+    def _starts(self) -> Ints:
+        """Where the blocks of each pair begin, and where those of the last end."""
+        slots = (self.vertices != rubbing.NONE).sum(axis=1)
+        return np.concatenate([[0], np.cumsum(slots * (slots + 1) // 2)]).astype(np.int64)
+
+    def blocks(self, v: Floats, factor: float, *, majorized: bool) -> tuple[Ints, Ints, Floats]:
+        """``factor`` ∇²R at v: rows (b,), columns (b,) and blocks (b, 3, 3) between vertices."""
+        count = int(self._starts[-1])
+        rows, cols = np.empty((2, count), dtype=np.int64)
+        blocks = np.empty((count, 3, 3))
+        given = self.limits, self.vertices, self.J, v, self.sticking, factor, majorized
+        fill = partial(rubbing.friction_blocks, *given)
+        in_parts(fill, len(self.limits), self._starts, rows, cols, blocks)
+        return rows, cols, blocks

@@ -1,0 +1,1 @@
+"""Contact of reduced models with obstacles."""
