@@ -7,6 +7,8 @@ __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
+        "contact.attachments": "Glue Pin Spring",
+        "bodies.rigid": "RigidBody",
         "bodies.solid": "Body",
         "character.skeleton.bones": "bones_of",
         "character.training.building": "pose_space_model",
@@ -63,9 +65,9 @@ __getattr__, __dir__, __all__ = lazy_exports(
             "StableNeoHookean"
         ),
         "mesh": (
-            "Embedding HexMesh Mesh MeshWarning QuadraticTetMesh SheetMesh SpringMesh Surface "
-            "TetMesh VolumeMesh read_mesh read_sheet read_surface read_vertex_list write_mesh "
-            "write_sheet"
+            "Embedding HexMesh Mesh MeshWarning QuadraticTetMesh RigidMesh SheetMesh SpringMesh "
+            "Surface TetMesh VolumeMesh read_mesh read_sheet read_surface read_vertex_list "
+            "write_mesh write_sheet"
         ),
         "damping.designed": "DesignWarning",
         "dynamics.motion": "Motion",

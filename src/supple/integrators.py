@@ -57,6 +57,9 @@ class Stage:
     Only Newmark with β other than γ/2 has more to it, a multiple of the acceleration.
     """
 
+    velocity_memory: tuple[tuple[float, float, State], ...] = ()
+    """What the velocity is made of beside a c_v/c_a: Σ α v + β a over (α, β, state)."""
+
     def velocity(self, u: Floats) -> Floats:
         return self.c_v * (u - self.u_v)
 
@@ -128,7 +131,7 @@ def _linear_multistep(
     u = sum(share * state.u for share, state in past[1:]) + past[0][0] * past[0][1].u
     v = sum(share * state.v for share, state in past[1:]) + past[0][0] * past[0][1].v
     memory = tuple((share, 0.0, state) for share, state in past)
-    return Stage(time, w, u, w * w, u + v / w, guess, memory)
+    return Stage(time, w, u, w * w, u + v / w, guess, memory, memory)
 
 
 @INTEGRATORS.register
@@ -166,7 +169,8 @@ def _newmark_stage(now: State, dt: float, beta: float, gamma: float) -> Stage:
     u_a = now.u + dt * now.v + (dt * dt * (0.5 - beta)) * now.acceleration
     u_v = u_a - (now.v + (dt * (1 - gamma)) * now.acceleration) / c_v
     memory = ((1.0, dt - 1 / c_v, now),)
-    return Stage(now.time + dt, c_v, u_v, c_a, u_a, _extrapolated(now, dt), memory)
+    before = ((1.0, dt * (1 - gamma), now),)
+    return Stage(now.time + dt, c_v, u_v, c_a, u_a, _extrapolated(now, dt), memory, before)
 
 
 @INTEGRATORS.register

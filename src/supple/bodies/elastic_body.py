@@ -17,6 +17,8 @@ from supple.core.errors import InputError
 from supple.core.sparse import BlockPattern
 from supple.core.types import Bools, Floats, Ints
 from supple.mesh import Mesh
+from supple.mesh.group import points_of
+from supple.mesh.points import CarriedPoints
 
 if TYPE_CHECKING:
     import scipy.sparse as sparse
@@ -44,8 +46,13 @@ class ElasticBody(ABC):
 
     @cached_property
     def contact_vertices(self) -> Ints:
-        """The vertices that obstacles can touch, (k,)."""
+        """Which points that the body carries obstacles can touch, (k,); see ``points``."""
         return np.arange(self.n_vertices)
+
+    @cached_property
+    def points(self) -> CarriedPoints:
+        """What can touch: the vertices or, of a rigid body, those of its skin."""
+        return points_of(self.mesh)
 
     # -- what each kind of body defines ------------------------------------------------
 

@@ -20,7 +20,7 @@ from supple.bodies.supports import HeldComponents
 from supple.core.errors import InputError
 from supple.core.sparse import BlockPattern
 from supple.core.types import Floats, Ints
-from supple.mesh.group import MeshGroup
+from supple.mesh.group import MeshGroup, points_of
 
 
 class BodyGroup(ElasticBody):
@@ -68,8 +68,9 @@ class BodyGroup(ElasticBody):
 
     @cached_property
     def contact_vertices(self) -> Ints:
-        shifted = zip(self.parts, self.rows, strict=True)
-        return np.concatenate([part.contact_vertices + rows.start for part, rows in shifted])
+        starts = [0, *accumulate(points_of(part.mesh).count for part in self.parts)]
+        shifted = zip(self.parts, starts, strict=False)
+        return np.concatenate([part.contact_vertices + start for part, start in shifted])
 
     @cached_property
     def pattern(self) -> BlockPattern:

@@ -10,19 +10,21 @@ are the forces of the last one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from supple._kernels.contact.vertices import SLIDING
 from supple.bodies.elastic_body import ElasticBody
+from supple.contact.carried import carried_blocks
 from supple.contact.contacts import Contacts
 from supple.contact.facets import Facets
 from supple.contact.obstacles.base import Obstacle
-from supple.contact.pairs import Projection
+from supple.contact.pairs import ContactPairs, Projection
 from supple.core.sparse import BlockPattern
 from supple.core.types import Floats, Ints
 from supple.integrators import Stage
+from supple.mesh.points import CarriedPoints
 
 _WEIGHT = 5.0  # times what a vertex has on the diagonal of the stage's matrix
 _MOSTLY_DAMPED = 10.0  # times the rest of the diagonal that counts of damping, at most
@@ -35,9 +37,10 @@ _SAME_LIMIT = 1e-4  # share of it by which friction's limit may still change
 
 @dataclass(eq=False)
 class ContactPoint:
-    """The contacts of a stage at one u (n, 3)."""
+    """The contacts of a stage at one shape."""
 
     u: Floats
+    """Displacements of what can touch, (p, 3)."""
     at: Projection
     force: Floats
     """What the contacts add to the residual, w (s − z) [N], (n, 3)."""
@@ -63,9 +66,14 @@ class AugmentedLagrangian:
         stiffness: Floats,
         mass: Floats,
         pattern: BlockPattern | None = None,
+        points: CarriedPoints | None = None,
     ) -> None:
-        """``pattern`` couples the vertices of each edge and face, where these are contacts."""
+        """``pattern`` couples the vertices of each edge and face, where these are contacts.
+
+        Where bodies are touched at ``points`` that they carry, contacts are of these.
+        """
         self.contacts, self._pattern = contacts, pattern
+        self._points = None if points is None or points.are_vertices else points
         self.diagonal, self._stiffness, self._mass = diagonal, stiffness, mass
         self._viscosity = np.zeros(len(mass))
         self.weights = np.zeros(0)
@@ -78,10 +86,12 @@ class AugmentedLagrangian:
         movable = np.asarray(body.free.any(axis=1))
         vertices = body.contact_vertices
         edge = float(body.mesh.edge_lengths().mean())
+        points = body.points
+        movable = np.asarray(movable[points.vertices].any(axis=1))
         contacts = Contacts(
             obstacles,
-            body.mesh.vertices,
-            body.free,
+            points.rest,
+            np.asarray(body.free[points.vertices].any(axis=1)),
             vertices[movable[vertices]],
             edge,
             facets=Facets.of_body(body),
@@ -89,20 +99,33 @@ class AugmentedLagrangian:
         diagonal = body.pattern.indptr[:-1]
         rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
         stiffness = np.einsum("bii->b", rest[diagonal]) / 3
-        return cls(contacts, diagonal, stiffness, body.mass_values[diagonal], body.pattern)
+        mass = body.mass_values[diagonal]
+        return cls(contacts, diagonal, stiffness, mass, body.pattern, points)
 
     def add_damping_diagonal(self, values: Floats) -> None:
         """Know of damping by its matrix at rest [N s/m], blocks on the body's pattern."""
         self._viscosity += np.einsum("bii->b", values[self.diagonal]) / 3
 
     def stiffness_at(self, stage: Stage) -> Floats:
-        """What every vertex has on the diagonal of the stage's matrix [N/m], (n,), about."""
+        """What all that can touch has on the diagonal of the stage's matrix [N/m], (p,), about."""
         undamped = self._stiffness + stage.c_a * self._mass
         damped = np.minimum(stage.c_v * self._viscosity, _MOSTLY_DAMPED * undamped)
-        return np.asarray(undamped + damped)
+        of_vertices = np.asarray(undamped + damped)
+        points = self._points
+        if points is None:
+            return of_vertices
+        # what a rigid body has at a point is the inertia that resists there: 1 / Σ w² / m
+        inertia = 1.0 / (points.weights**2 / self._mass[points.vertices]).sum(axis=1)
+        return np.where(points.is_vertex, of_vertices[points.vertices[:, 0]], stage.c_a * inertia)
+
+    def _at_points(self, field: Floats) -> Floats:
+        return field if self._points is None else self._points.of(field)
 
     def begin(self, stage: Stage, start: Floats, guess: Floats, began: float) -> None:
         """Find the contacts of a stage, with the forces of the last one to start from."""
+        start, guess = self._at_points(start), self._at_points(guess)
+        if self._points is not None:
+            stage = replace(stage, u_v=self._points.of(stage.u_v), guess=guess)
         self._stage = stage
         self._off, self._boost, self._rounds = np.inf, 1.0, 0
         contacts = self.contacts
@@ -119,9 +142,11 @@ class AugmentedLagrangian:
 
     def evaluate(self, u: Floats) -> ContactPoint:
         """Forces and potential at u (n, 3)."""
+        u = self._at_points(u)
         at = self.contacts.projection(u)
         force = np.zeros_like(u)
         self.contacts.pairs.add_to(force, self.weights[:, None] * (at.s - at.z))
+        force = force if self._points is None else self._points.spread(force)
         return ContactPoint(u, at, force, self.contacts.energy(u, self.weights), at.blocks)
 
     def add_matrix(self, here: ContactPoint, values: Floats, *, majorized: bool) -> None:
@@ -131,6 +156,12 @@ class AugmentedLagrangian:
         if majorized:
             here.blocks = self.contacts.projected(here.at.s, majorized=True).blocks
         blocks, rows = self.weights[:, None, None] * here.blocks, pairs.between
+        if self._points is not None:
+            assert self._pattern is not None
+            found = carried_blocks(self._points, *_of_points(pairs, blocks))
+            keys = found[0] * np.int64(len(self._mass)) + found[1]
+            values[np.searchsorted(self._pattern.keys, keys)] += found[2]
+            return
         if not len(rows):
             np.add.at(values, self.diagonal[pairs.vertex], blocks)
             return
@@ -153,7 +184,7 @@ class AugmentedLagrangian:
         Newton method with forces among its unknowns: none for a vertex that the step has brought
         in, so that the next step finds it. Returns by how much forces changed [N].
         """
-        contacts, pairs = self.contacts, self.contacts.pairs
+        contacts, pairs, step = self.contacts, self.contacts.pairs, self._at_points(step)
         pull = here.at.s - here.at.z
         promised = pull + np.einsum("kij,kj->ki", here.blocks, pairs.at(step))
         multiplier = pairs.scaled_multiplier + length * (promised - pairs.scaled_multiplier)
@@ -184,6 +215,7 @@ class AugmentedLagrangian:
         Returns whether that changed forces by more than ``enough`` [N], or turned planes.
         """
         contacts, pairs, stage = self.contacts, self.contacts.pairs, self._stage
+        u = self._at_points(u)
         at = contacts.projection(u)
         s, z = at.s, at.z
         contacts.store_forces(self.weights[:, None] * (z - s))
@@ -214,3 +246,21 @@ class AugmentedLagrangian:
             return True
         changed = much and (off > contacts.exact or grown.any())
         return bool(changed or moved > contacts.flat)
+
+
+def _of_points(pairs: ContactPairs, blocks: Floats) -> tuple[Ints, Ints, Floats]:
+    """Rows, columns and blocks (m, 3, 3) between the points that pairs have shares of.
+
+    Each pair of points stands for both halves of a symmetric matrix.
+    """
+    between = pairs.between
+    alone = np.ones(pairs.count, dtype=bool)
+    alone[between] = False
+    rows, cols, found = [pairs.vertex[alone]], [pairs.vertex[alone]], [blocks[alone]]
+    nodes, shares = pairs.nodes[between], pairs.shares[between]
+    for a in range(3):
+        for b in range(a, 3):
+            rows.append(nodes[:, a])
+            cols.append(nodes[:, b])
+            found.append((shares[:, a] * shares[:, b])[:, None, None] * blocks[between])
+    return np.concatenate(rows), np.concatenate(cols), np.concatenate(found)

@@ -20,6 +20,7 @@ from supple.core.errors import MissingExtra
 from supple.core.threads import run_all, thread_count
 from supple.core.types import Floats, Ints
 from supple.mesh.group import own_edges, own_surface
+from supple.mesh.points import CarriedPoints
 
 _IN_A_LEAF = 4
 _WORTH_A_THREAD = 500
@@ -62,24 +63,28 @@ class ContactSurface:
         surface, springs = own_surface(body.mesh), own_edges(body.mesh)
         triangles = np.zeros((0, 3), dtype=np.int64)
         if surface is not None:
-            triangles = np.asarray(surface.vertex_ids)[surface.triangles]
+            ids = surface.vertex_ids
+            triangles = surface.triangles if ids is None else ids[surface.triangles]
         sides = triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
         edges = np.unique(np.sort(np.concatenate([sides, springs])), axis=0)
         self.ids = np.unique(edges)
-        """(m,): the vertices of the body that they are."""
+        """(m,): which of the points that the body carries they are."""
+        self.carried = body.points.only(self.ids)
         self.edges = np.searchsorted(self.ids, edges).astype(np.int64)
         self.triangles = np.searchsorted(self.ids, triangles).astype(np.int64)
-        self.X = np.ascontiguousarray(body.mesh.vertices[self.ids])
+        self.X = np.ascontiguousarray(self.carried.rest)
         """(m, 3), at rest."""
         moved = np.zeros(body.n_vertices, dtype=bool)
         for index, _ in body.held.moving:
             moved[index] = True
-        self.held = (~body.free.any(axis=1) & ~moved)[self.ids]
+        stays = ~body.free.any(axis=1) & ~moved
+        self.held = np.asarray(stays[self.carried.vertices].all(axis=1))
         """(m,): which vertices stay where they are, whatever happens."""
         self._points = np.arange(len(self.ids), dtype=np.int64)[:, None]
-        self._graph = _graph_on(body, self.ids)
+        self._graph = _graph_on(body, self.carried)
         count, parts = sparse.csgraph.connected_components(_whole_graph(body), directed=False)
-        self.n_parts, self.parts = int(count), parts[self.ids].astype(np.int64)
+        first = self.carried.vertices[:, 0]
+        self.n_parts, self.parts = int(count), parts[first].astype(np.int64)
         """(m,): which of the connected parts of the body a vertex belongs to."""
 
     # -- sizes at rest -------------------------------------------------------------------
@@ -213,7 +218,13 @@ class ContactSurface:
             sides = np.concatenate(_all_of(partial(boxes.overlapping, *given), len(prims)))
             quads = np.concatenate([prims[sides[:, 0]], others[sides[:, 1]]], axis=1)
             found.append((np.full(len(sides), kind), quads, sides))
-        return Pairs(*(np.concatenate(each) for each in zip(*found, strict=True)))
+        pairs = Pairs(*(np.concatenate(each) for each in zip(*found, strict=True)))
+        rigid = ~self.carried.is_vertex
+        if not rigid.any():
+            return pairs
+        one, other = pairs.quads[:, 0], pairs.quads[:, 3]
+        same = rigid[one] & (self.parts[one] == self.parts[other])
+        return pairs.of(~same)  # a rigid body cannot come near itself
 
     def collision_free_step(self, x: Floats, step: Floats) -> float:
         """The share of a step (m, 3) from x, up to 1, that can be gone without an impact."""
@@ -261,6 +272,9 @@ class ContactSurface:
         mesh = ipc.CollisionMesh(self.X[self._order], edges, triangles)
         if self.held.any():
             mesh.can_collide = ipc.make_static_obstacle_filter(int((~self.held).sum()))
+        if not self.carried.is_vertex.all():  # each rigid body is a patch, and each other vertex
+            own = self.carried.vertices[self._order, 0].astype(np.int32)
+            mesh.can_collide = mesh.can_collide & ipc.make_vertex_patches_filter(own)
         return ipc, mesh
 
 
@@ -320,8 +334,11 @@ def _whole_graph(body: ElasticBody) -> Any:
     return above + above.T
 
 
-def _graph_on(body: ElasticBody, ids: Ints) -> tuple[Ints, Ints]:
+def _graph_on(body: ElasticBody, points: CarriedPoints) -> tuple[Ints, Ints]:
     """The edges of cells between vertices of a surface: where each row starts, and the others."""
-    own = sparse.csr_array(_whole_graph(body)[ids][:, ids])
+    are = np.flatnonzero(points.is_vertex)
+    entries = np.ones(len(are)), (are, points.vertices[are, 0])
+    chosen = sparse.csr_array(entries, shape=(points.count, points.n_vertices))
+    own = sparse.csr_array(chosen @ _whole_graph(body) @ chosen.T)
     own.sort_indices()
     return own.indptr.astype(np.int64), own.indices.astype(np.int64)

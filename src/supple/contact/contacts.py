@@ -370,13 +370,17 @@ class Contacts:
                     delay = min(delay, max(float(gap), 0.0) / float(speed))
         return Impact(min(delay, _LATEST * dt), speeds) if speeds else None
 
-    def after_impact(self, after: State, mass_times: MassTimes) -> State:
-        """``after`` a stage, with what presses on an obstacle at rest along its normal."""
+    def pressing(self) -> ContactPairs:
+        """The pairs that press and do not bounce."""
         keys = self.pairs.keys()
         rows = [n for n, key in enumerate(keys) if key in self._forces and key not in self.speeds]
-        if not rows:
+        return self.pairs.of(np.array(rows, dtype=np.int64))
+
+    def after_impact(self, after: State, mass_times: MassTimes) -> State:
+        """``after`` a stage, with what presses on an obstacle at rest along its normal."""
+        pressing = self.pressing()
+        if not pressing.count:
             return after
-        pressing = self.pairs.of(np.array(rows))
         pressed = pressed_normals(pressing, self._free)
         along = pressed.wanted(pressing.obstacle_velocity, pressing.vertex, after.v)
         v = pressed.projected(after.v, along, mass_times)

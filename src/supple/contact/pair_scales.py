@@ -15,6 +15,7 @@ _OF_LEAST = 0.5  # but no more than this share of the least distance to another 
 _TOUCHING = 1e-6  # mean edges, up to which parts of a mesh touch
 _FIRMNESS = 1.0  # times the stiffness of the body at a vertex, that a barrier has there
 _OF_HARDER = 2 / 3
+_STOPPED = 5.0  # m/s: from which a barrier as stiff as K d̂² = m v² stops a rigid body
 
 
 class PairScales:
@@ -115,8 +116,14 @@ class PairScales:
         """
         surface = self._surface
         rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
-        K = np.einsum("bii->b", rest[body.pattern.indptr[surface.ids]]) / 3
-        free = body.free[surface.ids].any(axis=1)
+        carried, first = surface.carried, body.pattern.indptr[surface.carried.vertices[:, 0]]
+        K = np.einsum("bii->b", rest[first]) / 3
+        rigid = ~carried.is_vertex
+        if rigid.any():  # stopped about half way, by all of its points
+            mass = 4.0 * body.mass_values[first][rigid]
+            own, reach = surface.parts[rigid], self._wanted[surface.parts[rigid]]
+            K[rigid] = mass / np.bincount(own)[own] * (_STOPPED / reach) ** 2
+        free = np.asarray(body.free[carried.vertices].any(axis=(1, 2)))
         parts, count = surface.parts[free], surface.n_parts
         sums = np.bincount(parts, _FIRMNESS * K[free], count)
         areas = np.bincount(parts, surface.areas[0][free], count)

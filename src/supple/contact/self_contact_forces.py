@@ -19,6 +19,7 @@ import numpy as np
 
 from supple._kernels.contact import barriers, boxes
 from supple.bodies.elastic_body import ElasticBody
+from supple.contact.carried import carried_blocks
 from supple.contact.contact_surface import ContactSurface, Pairs, in_parts, toolkit
 from supple.contact.pair_scales import PairScales
 from supple.contact.self_contact import SelfContact
@@ -57,9 +58,11 @@ class SelfContactForces:
 
     def __init__(self, body: ElasticBody, options: SelfContact) -> None:
         toolkit()
-        self._X, self._n = body.mesh.vertices, body.n_vertices
+        self._n = body.n_vertices
         self._surface = ContactSurface(body)
-        self._ids = self._surface.ids
+        self._points = self._surface.carried
+        """What touches: all that is on the surface, (m,)."""
+        self._ids = self._points.vertices[:, 0]
         self.scales = PairScales(body, self._surface, options)
         """Reach and stiffness of pairs."""
         self.distance = self.scales.distance
@@ -76,13 +79,11 @@ class SelfContactForces:
         self._rounds, self._near_at_start = 0, False
 
     def _places(self, u: Floats) -> Floats:
-        return np.ascontiguousarray((self._X + u)[self._ids])
+        return np.ascontiguousarray(self._points.moved(u))
 
     def _field(self, on_surface: Floats) -> Floats:
         """A field (n, 3) from its values on the surface."""
-        field = np.zeros((self._n, 3))
-        field[self._ids] = on_surface
-        return field
+        return self._points.spread(on_surface)
 
     def _near(self, u: Floats) -> _Near:
         """The pairs in reach at u; the last ones are kept."""
@@ -169,7 +170,7 @@ class SelfContactForces:
 
     def collision_free_step(self, u: Floats, step: Floats) -> float:
         """The share of a step from u, up to 1, that can be gone without passing through itself."""
-        on_surface = np.ascontiguousarray(step[self._ids])
+        on_surface = np.ascontiguousarray(self._points.of(step))
         if not np.isfinite(on_surface).all():
             return 0.0
         return self._surface.collision_free_step(self._places(u), on_surface)
@@ -229,7 +230,7 @@ class SelfContactForces:
         return float(np.vdot(v, self.friction(v)))
 
     def _velocities(self, v: Floats) -> Floats:
-        return np.ascontiguousarray(v[self._ids])
+        return np.ascontiguousarray(self._points.of(v))
 
     def matrix(
         self, u: Floats, v: Floats, c_v: float, *, definite: bool = False, majorized: bool = False
@@ -260,11 +261,18 @@ class SelfContactForces:
             frames = self._surface.frames(pairs)
             slots = np.hstack([slots, np.where(frames < 0, slots[:, :1], frames)])
         first, second = np.triu_indices(slots.shape[1])
-        rows, cols = self._ids[slots[:, first].ravel()], self._ids[slots[:, second].ravel()]
+        rows, cols = slots[:, first].ravel(), slots[:, second].ravel()
+        if not self._points.is_vertex.all():
+            blocks = np.broadcast_to(np.eye(3), (len(rows), 3, 3))
+            return np.unique(self._upper(rows, cols, blocks)[0])
+        rows, cols = self._ids[rows], self._ids[cols]
         return np.unique(np.minimum(rows, cols) * np.int64(self._n) + np.maximum(rows, cols))
 
     def _upper(self, rows: Ints, cols: Ints, blocks: Floats) -> tuple[Ints, Floats]:
         """Blocks between vertices of the surface as those of row ≤ column in the body."""
+        if not self._points.is_vertex.all():
+            found = carried_blocks(self._points, rows, cols, blocks)
+            return found[0] * np.int64(self._n) + found[1], found[2]
         keys = np.empty(len(rows), dtype=np.int64)
         boxes.to_upper(rows, cols, self._ids, self._n, keys, blocks)
         return keys, blocks

@@ -38,6 +38,10 @@ class EnergyAccount:
         pushed = 0.5 * (external(now.time) + external(after.time))
         load = float(np.vdot(pushed, after.u - now.u))
         work, uncertain = self._work_of_obstacles(now, after, dt, external)
+        for term in self._problem.terms:
+            if term.does_work:
+                extra = term.work(now, after)
+                work, uncertain = work + extra, uncertain + abs(extra)
         if self._body.held.moving:
             work += self._work_of_supports(now, after, external)
         start, end = self._energy(now), self._energy(after)

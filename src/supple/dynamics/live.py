@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.group import BodyGroup
+from supple.contact.attachments import Attachment
 from supple.contact.obstacles.base import Obstacle
 from supple.contact.self_contact import SelfContact
 from supple.core.checks import instance, number, several
@@ -28,6 +29,7 @@ from supple.dynamics.stepping import Stats, Stepper
 from supple.dynamics.terms import terms_of
 from supple.dynamics.terms.base import Term
 from supple.dynamics.terms.obstacles import ObstacleContact
+from supple.dynamics.terms.rigid import RigidMotion
 from supple.dynamics.terms.self_contact import SelfContactTerm
 from supple.integrators import TRBDF2, Integrator, State
 from supple.solvers.interface import StageSolver
@@ -60,6 +62,7 @@ class LiveSimulation(Timed):
         force: ForceField | None = None,
         obstacles: Obstacle | Sequence[Obstacle] = (),
         self_contact: SelfContact | Literal[False] | None = None,
+        attachments: Attachment | Sequence[Attachment] = (),
     ) -> None:
         if isinstance(body, Sequence):
             body = BodyGroup(body)
@@ -73,6 +76,7 @@ class LiveSimulation(Timed):
         self._body = body
         self._state = LiveState(body)
         checked = _checked_self_contact(self_contact, self._solver, body)
+        self._attachments = _checked_attachments(attachments, self._solver)
         self._dissipated = 0.0
         self._stats = Stats()
         self._set_up(damping, _several_obstacles(obstacles), checked)
@@ -153,6 +157,7 @@ class LiveSimulation(Timed):
     def solver(self, solver: StageSolver) -> None:
         instance("solver", solver, StageSolver, "Newton()")
         _checked_self_contact(self._self_contact, solver, self._body)
+        _checked_attachments(self._attachments, solver)
         self._solver = solver
         self._make_stepper()
 
@@ -196,7 +201,7 @@ class LiveSimulation(Timed):
     ) -> None:
         """Make the terms; where they are refused, all stays as it is."""
         models = _models_of(damping, self._body)
-        terms = terms_of(self.body, models, obstacles, self_contact)
+        terms = terms_of(self.body, models, obstacles, self_contact, self._attachments)
         if "_problem" in self.__dict__:
             self._carry_contacts(terms, obstacles, self_contact)
         self._problem = BodyProblem(self.body, terms)
@@ -254,6 +259,21 @@ class LiveSimulation(Timed):
         self._set_up(self._damping, self._obstacles, checked)
 
     @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """Pins, glue and springs between the bodies; assign others, or (), and go on."""
+        return self._attachments
+
+    @attachments.setter
+    def attachments(self, attachments: Attachment | Sequence[Attachment]) -> None:
+        before = self._attachments
+        self._attachments = _checked_attachments(attachments, self._solver)
+        try:
+            self._set_up(self._damping, self._obstacles, self._self_contact)
+        except Exception:
+            self._attachments = before
+            raise
+
+    @property
     def self_contact_forces(self) -> Floats:
         """Force of the body on itself, through contact, at the end of the last step [N], (n, 3)."""
         for term in self._problem.terms:
@@ -299,17 +319,18 @@ class LiveSimulation(Timed):
 
     def _settings(self) -> Settings:
         return Settings(
-            self._body, self._damping, self._obstacles, self._self_contact, self._solver,
+            self._body, self._damping, self._obstacles, self._self_contact, self._attachments,
+            self._solver,
             self._integrator, self._dt, self._gravity, self._force,
         )  # fmt: skip
 
     def _adopt(self, settings: Settings) -> None:
         """Take on settings; the state is about to be written over."""
         before = self._settings()
-        self._body, damping, obstacles, self_contact, self._solver, *rest = settings
-        self._integrator, self._dt, self._gravity, self._force = rest
+        self._body, damping, obstacles, self_contact, self._attachments, *rest = settings
+        self._solver, self._integrator, self._dt, self._gravity, self._force = rest
         self._state._body = self._body
-        if any(a is not b for a, b in zip(before[:4], settings[:4], strict=True)):
+        if any(a is not b for a, b in zip(before[:5], settings[:5], strict=True)):
             self._set_up(damping, obstacles, self_contact)
         elif settings.solver is not before.solver:
             self._make_stepper()
@@ -331,6 +352,15 @@ _VALUES = (
     "_steps_done", "_run_start",
 )  # fmt: skip
 """What a simulation keeps from step to step beside its states."""
+
+
+def _checked_attachments(
+    given: Attachment | Sequence[Attachment], solver: StageSolver
+) -> tuple[Attachment, ...]:
+    found = several("attachments", given, Attachment, "Pin(body, 0)")
+    if found and not isinstance(solver, Newton):
+        raise InputError(f"attachments need solver=Newton(); {type(solver).__name__} has none")
+    return found
 
 
 def _several_obstacles(given: Obstacle | Sequence[Obstacle]) -> tuple[Obstacle, ...]:
@@ -372,6 +402,8 @@ def _checked_self_contact(
         raise InputError(
             f"several bodies need solver=Newton(); {type(solver).__name__} moves one at a time"
         )
+    if not isinstance(solver, Newton) and RigidMotion.parts_of(body):
+        raise InputError(f"rigid bodies need solver=Newton(); {type(solver).__name__} has none")
     if given is False:
         return None
     if given is None and isinstance(body, BodyGroup) and len(body.parts) > 1:

@@ -94,7 +94,7 @@ class SafeStepper:
                     raise
                 failed = failed or error
             else:
-                lossy = self._is_lossy(part.by(rule), balance, start)
+                lossy = self._is_lossy(part.by(rule), whole, balance, start)
                 if depth >= _FOR_ACCURACY or not lossy:
                     return whole
                 break
@@ -179,16 +179,23 @@ class SafeStepper:
         self.gained = max(gained, 0.0) if not found.uncertain else min(max(gained, 0.0), most)
         return True, found
 
-    def _is_lossy(self, part: StepPart, balance: EnergyBalance | None, start: _Start) -> bool:
+    def _is_lossy(
+        self, part: StepPart, whole: State, balance: EnergyBalance | None, start: _Start
+    ) -> bool:
         """Whether a step by a rule of second order has lost in contact what an elastic body keeps.
 
-        What damping and friction took is not lost in that sense.
+        What damping and friction took is not lost in that sense, nor what rigid bodies left: there
+        is nothing in them to spring back.
         """
         touched = self._stepper.touched or start[1].touched  # what lets go counts too
         if balance is None or part.rule.order < 2 or not (touched and self._accurate):
             return False
         lost = -balance.gain - (self._stepper.taken - start[0].taken)
-        return lost > _LOST * balance.at_play + _UNSEEN * self._weight(part)
+        most = _LOST * balance.at_play + _UNSEEN * self._weight(part)
+        if lost <= most:
+            return False
+        terms = self._problem.terms
+        return lost - sum(term.taken_by_impacts(part.now, whole) for term in terms) > most
 
     def _weight(self, part: StepPart) -> float:
         """What pulls at the body as a whole, times its size [J]."""

@@ -18,6 +18,7 @@ from supple.dynamics.motion import Frame, Motion
 from supple.dynamics.recording import Recorder, read_motion
 from supple.dynamics.safeguard import Memory
 from supple.dynamics.stepping import External, StepPart
+from supple.dynamics.terms.rigid import RigidMotion
 from supple.integrators import ExplicitIntegrator, ImplicitIntegrator, State
 
 _FAR_TOO_MUCH = 2.0  # times the energy that a step lost, for damping to have taken
@@ -77,6 +78,11 @@ class Simulation(LiveSimulation):
         """The state a step after ``now``."""
         stepper, rule = self._stepper, self._integrator
         if isinstance(rule, ExplicitIntegrator):
+            if RigidMotion.parts_of(self.body):
+                raise InputError(
+                    f"{type(rule).__name__} is explicit and cannot keep a body rigid; use an "
+                    "implicit integrator such as TRBDF2()"
+                )
             if self.obstacles or self.self_contact is not None:
                 raise InputError(
                     f"{type(rule).__name__} is explicit and cannot hold a body out of obstacles or "
@@ -96,6 +102,8 @@ class Simulation(LiveSimulation):
         """
         if self.body.supports or any(each.moves for each in self._obstacles):
             return np.inf  # they do work
+        if any(term.does_work for term in self._problem.terms):
+            return np.inf
         mass_times, stored_energy = self.body.mass_times, self._problem.stored_energy
         elastic = stored_energy(after.u)
         lost = (self._elastic if now is self._now else stored_energy(now.u)) - elastic

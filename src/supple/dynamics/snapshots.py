@@ -20,6 +20,7 @@ class Settings(NamedTuple):
     damping: Any
     obstacles: Any
     self_contact: Any
+    attachments: Any
     solver: Any
     integrator: Any
     dt: float

@@ -20,7 +20,7 @@ from supple.core.types import Floats, Ints
 from supple.dynamics.motion import Motion
 from supple.io.yarn_surfaces import YarnTubes, sheet_paint, sheet_triangles
 from supple.mesh import WRITTEN_SURFACES, Embedding, Mesh, SheetMesh, Surface, YarnMesh
-from supple.mesh.group import own_surface
+from supple.mesh.group import own_surface, points_of
 from supple.mesh.surface import area_vectors
 
 
@@ -90,8 +90,10 @@ def drawn_surface(mesh: Mesh, skin: Embedding | None = None) -> DrawnSurface:
             f"this needs a surface, which a {type(mesh).__name__} does not have; export_motion "
             "writes .pvd and .glb of it"
         )
-    X, ids = surface.vertices, surface.vertex_ids
-    return DrawnSurface(surface.triangles, X, lambda u: X + u[..., ids, :], textures=textures)
+    X, ids, points = surface.vertices, surface.vertex_ids, points_of(mesh)
+    if points.are_vertices:
+        return DrawnSurface(surface.triangles, X, lambda u: X + u[..., ids, :], textures=textures)
+    return DrawnSurface(surface.triangles, X, points.only(ids).moved)
 
 
 @dataclass(frozen=True, eq=False)

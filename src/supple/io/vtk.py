@@ -20,8 +20,9 @@ from supple.dynamics.motion import Motion
 from supple.io.obstacle_surfaces import DrawnObstacle, drawn_obstacles
 from supple.io.surfaces import moving_surface
 from supple.io.yarn_surfaces import following
-from supple.mesh import Embedding, Mesh, MeshGroup, YarnMesh
+from supple.mesh import Embedding, Mesh, MeshGroup, RigidMesh, YarnMesh
 from supple.mesh.files.formats import CELL_NAMES
+from supple.mesh.group import points_of
 from supple.yarns import YarnCurves
 
 _CELL_NAMES = {2: "line", 3: "triangle", **CELL_NAMES}
@@ -66,7 +67,10 @@ def write_pvd(
         cell_data = {"region": [1 + curves.point_families[curves.lines[:, 0]]]}
         point_data = {"radius": motion.mesh.radii[curves.point_families]}
     elif skin is None:
-        rest, moved = motion.mesh.vertices, None
+        points = points_of(motion.mesh)
+        rest, moved = points.rest, None
+        if not points.are_vertices:
+            moved = lambda frame: points.moved(motion.displacements[frame])  # noqa: E731
         cells, cell_data = _cells_of(motion.mesh)
     else:
         surface = moving_surface(motion, skin)
@@ -95,13 +99,24 @@ def write_pvd(
 
 def _cells_of(mesh: Mesh) -> tuple[list[tuple[str, Ints]], dict[str, list[Ints]]]:
     """Cells with their names, and the region of each: of several bodies, which one it is of."""
-    numbers = mesh.region_numbers()
     if not isinstance(mesh, MeshGroup):
-        return [(_CELL_NAMES[mesh.cell_nodes], mesh.cells)], {"region": [numbers]}
-    parts = zip(mesh.parts, mesh.rows, strict=True)
-    cells = [(_CELL_NAMES[part.cell_nodes], part.cells + rows.start) for part, rows in parts]
-    ends = np.cumsum([len(each) for _, each in cells])
-    return cells, {"region": np.split(numbers, ends[:-1])}
+        drawn = _drawn_cells(mesh)
+        none = np.zeros(len(drawn[1]), dtype=np.int64)  # of the one cell of a rigid body
+        return [drawn], {"region": [none if isinstance(mesh, RigidMesh) else mesh.region_numbers()]}
+    cells, numbers, start = [], [], 0
+    for number, part in enumerate(mesh.parts, 1):
+        name, own = _drawn_cells(part)
+        cells.append((name, own + start))
+        numbers.append(np.full(len(own), number))
+        start += points_of(part).count
+    return cells, {"region": numbers}
+
+
+def _drawn_cells(mesh: Mesh) -> tuple[str, Ints]:
+    """The cells of a mesh that joins its points; of a rigid body, the triangles of its skin."""
+    if isinstance(mesh, RigidMesh):
+        return "triangle", mesh.skin_triangles
+    return _CELL_NAMES[mesh.cell_nodes], mesh.cells
 
 
 def _write_obstacle(obstacle: DrawnObstacle, folder: Path, frames: int) -> list[str]:

@@ -227,3 +227,15 @@ def _weights(mesh: VolumeMesh, cells: Ints, places: Floats) -> Floats:
     else:
         return local
     return np.asarray(values + np.einsum("pka,pa->pk", slopes, ahead))
+
+
+def carriers(mesh: VolumeMesh, places: Floats) -> tuple[Ints, Floats]:
+    """Which nodes carry each place, and with which weights, (s, k) each; linear fields are exact.
+
+    A place outside follows the nearest cell continued linearly.
+    """
+    cells = _containing(mesh, places)
+    lost = np.flatnonzero(cells < 0)
+    if len(lost):
+        cells[lost] = _nearest(mesh, places[lost])[0]
+    return mesh.cells[cells], _weights(mesh, cells, places)

@@ -13,6 +13,8 @@ import numpy as np
 from supple.core.types import Floats, Ints
 from supple.mesh import checks
 from supple.mesh.base import Mesh
+from supple.mesh.points import CarriedPoints
+from supple.mesh.rigid import RigidMesh
 from supple.mesh.sheet import SheetMesh
 from supple.mesh.surface import Surface
 from supple.mesh.volume import VolumeMesh
@@ -72,26 +74,51 @@ class MeshGroup(Mesh):
         """Length of every edge between corners of each cell [m], part after part, (edges,)."""
         return np.concatenate([each.edge_lengths().ravel() for each in self.parts])
 
+    @cached_property
+    def points(self) -> CarriedPoints:
+        """The points of its parts, one part after the other."""
+        return CarriedPoints.joined([points_of(part) for part in self.parts])
+
     def surface(self) -> Surface | None:
-        """The boundaries of solids and the sheets; None where there is neither."""
-        vertices, triangles, ids, count = [], [], [], 0
-        for part, rows in zip(self.parts, self.rows, strict=True):
+        """The boundaries of solids and the sheets; None where there is neither.
+
+        Its ``vertex_ids`` are those of ``points_of`` the group: where no part is rigid, its own.
+        """
+        vertices: list[Floats] = []
+        triangles: list[Ints] = []
+        ids: list[Ints] = []
+        count = start = 0
+        for part in self.parts:
             found = own_surface(part)
             if found is not None:
-                own = (
-                    np.arange(len(part.vertices)) if found.vertex_ids is None else found.vertex_ids
-                )
+                all_of_it = np.arange(found.n_vertices)
+                own = all_of_it if found.vertex_ids is None else found.vertex_ids
                 vertices.append(found.vertices)
                 triangles.append(found.triangles + count)
-                ids.append(own + rows.start)
+                ids.append(own + start)
                 count += len(found.vertices)
+            start += points_of(part).count
         if not vertices:
             return None
-        return Surface(*(np.concatenate(each) for each in (vertices, triangles, ids)))
+        return Surface(np.concatenate(vertices), np.concatenate(triangles), np.concatenate(ids))
+
+
+def points_of(mesh: Mesh) -> CarriedPoints:
+    """What of a mesh can touch and be drawn: its vertices or, if it is rigid, those of its skin."""
+    if isinstance(mesh, MeshGroup):
+        return mesh.points
+    if isinstance(mesh, RigidMesh):
+        return mesh.points
+    return CarriedPoints.of_vertices(mesh.vertices)
 
 
 def own_surface(mesh: Mesh) -> Surface | None:
-    """The boundary of a solid, the triangles of a sheet, those of a group; None of other meshes."""
+    """The boundary of a solid, the triangles of a sheet, those of a group; None of other meshes.
+
+    Its ``vertex_ids`` count the ``points_of`` the mesh.
+    """
+    if isinstance(mesh, RigidMesh):
+        return mesh.skin
     if isinstance(mesh, SheetMesh | MeshGroup):
         return mesh.surface()
     if isinstance(mesh, VolumeMesh):
@@ -100,8 +127,9 @@ def own_surface(mesh: Mesh) -> Surface | None:
 
 
 def own_edges(mesh: Mesh) -> Ints:
-    """Edges (e, 2) that belong to no triangle of ``own_surface``: those of springs."""
+    """Edges (e, 2) of ``points_of`` a mesh in no triangle of ``own_surface``: those of springs."""
     if isinstance(mesh, MeshGroup):
-        found = [own_edges(p) + r.start for p, r in zip(mesh.parts, mesh.rows, strict=True)]
+        starts = [0, *accumulate(points_of(part).count for part in mesh.parts)]
+        found = [own_edges(p) + start for p, start in zip(mesh.parts, starts, strict=False)]
         return np.concatenate(found)
     return mesh.cells if mesh.cells.shape[1] == 2 else np.zeros((0, 2), dtype=np.int64)

@@ -6,17 +6,20 @@ from collections.abc import Sequence
 
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.group import BodyGroup
+from supple.contact.attachments import Attachment
 from supple.contact.obstacles.base import Obstacle
 from supple.contact.self_contact import SelfContact
 from supple.damping import Damping
 from supple.damping.base import BoundDamping
 from supple.damping.part import PartDamping
+from supple.dynamics.terms.attachments import AttachmentTerm
 from supple.dynamics.terms.base import Term
 from supple.dynamics.terms.damping import DampingTerm
 from supple.dynamics.terms.elasticity import Elasticity
 from supple.dynamics.terms.external import ExternalForces
 from supple.dynamics.terms.inertia import Inertia
 from supple.dynamics.terms.obstacles import ObstacleContact
+from supple.dynamics.terms.rigid import RigidMotion
 from supple.dynamics.terms.self_contact import SelfContactTerm
 
 
@@ -25,6 +28,7 @@ def terms_of(
     damping: Sequence[Damping | tuple[int, Damping]] = (),
     obstacles: Sequence[Obstacle] = (),
     self_contact: SelfContact | None = None,
+    attachments: Sequence[Attachment] = (),
 ) -> list[Term]:
     """The terms of a body with damping, obstacles and contact with itself.
 
@@ -32,9 +36,13 @@ def terms_of(
     """
     bound = [_bound(body, model) for model in damping]
     terms: list[Term] = [Elasticity(body), Inertia(body), ExternalForces(body.n_vertices)]
+    if rigid := RigidMotion.parts_of(body):
+        terms.append(RigidMotion(body, rigid))
     if obstacles:
         terms.append(ObstacleContact(body, obstacles, bound))
     terms += [DampingTerm(model) for model in bound]
+    if attachments:
+        terms.append(AttachmentTerm(body, attachments))
     if self_contact is not None:
         terms.append(SelfContactTerm(body, self_contact))
     return terms

@@ -117,6 +117,9 @@ class Term(ABC):
     advice: str = ""
     """What a person may try where a stage cannot be solved."""
 
+    does_work: bool = False
+    """Whether it puts in energy that is not that of a force, an obstacle or a support."""
+
     def begin(self, start: StageStart) -> None:
         """Get ready for a stage."""
         return  # there is nothing to get ready
@@ -217,6 +220,14 @@ class Term(ABC):
 
     def pushed_out(self, now: State) -> float:
         """Work [J] of its forces on what was inside an obstacle at the start of a step."""
+        return 0.0
+
+    def work(self, now: State, after: State) -> float:
+        """What it puts in between two states [J], if ``does_work``."""
+        return 0.0
+
+    def taken_by_impacts(self, now: State, after: State) -> float:
+        """Energy [J] that impacts took between two states of what does not spring back."""
         return 0.0
 
     def begin_step(self) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.contact.augmented_lagrangian import AugmentedLagrangian, ContactPoint
+from supple.contact.carried import after_impact, carried_out
 from supple.contact.contacts import Impact
 from supple.contact.obstacles.base import Obstacle
 from supple.core.errors import InputError, StepFailed
@@ -39,6 +40,7 @@ class ObstacleContact(Term):
         self._body = body
         self._lagrangian = AugmentedLagrangian.of_body(body, obstacles)
         self._contacts = self._lagrangian.contacts
+        self._points = body.points
         self._any_moves = any(each.moves for each in obstacles)
         self._touching: set[tuple[int, int]] = set()
         self._pressed: set[tuple[int, int]] = set()
@@ -60,7 +62,7 @@ class ObstacleContact(Term):
             return
         stage = start.stage
         if not self._in_motion:
-            self._check_start(start.latest, start.start.time)
+            self._check_start(self._points.of(start.latest), start.start.time)
             self._in_motion = True
         self._lagrangian.begin(stage, start.latest, stage.guess, start.start.time)
 
@@ -102,7 +104,10 @@ class ObstacleContact(Term):
         return self._lagrangian.refresh(at.u, enough)
 
     def projected_out(self, stage: Stage, u: Floats) -> Floats:
-        return self._contacts.projected_out(stage, u)
+        if self._points.are_vertices:
+            return self._contacts.projected_out(stage, u)
+        at = self._points.of(u)
+        return carried_out(self._points, u, self._contacts.projected_out(stage, at) - at)
 
     # -- steps -------------------------------------------------------------------------------
 
@@ -110,7 +115,7 @@ class ObstacleContact(Term):
         self._pressed = set()
 
     def end_stage(self, solution: State) -> State:
-        obstacle = self._contacts.passed(solution.time, solution.u)
+        obstacle = self._contacts.passed(solution.time, self._points.of(solution.u))
         if obstacle is not None:
             raise StepFailed(
                 f"a part of the body between its vertices would pass a {type(obstacle).__name__}",
@@ -119,7 +124,10 @@ class ObstacleContact(Term):
                 advice="Try a smaller dt, or a finer mesh.",
             )
         self._pressed |= self._contacts.touching
-        return self._contacts.after_impact(solution, self._body.mass_times)
+        points, body = self._points, self._body
+        if points.are_vertices:
+            return self._contacts.after_impact(solution, body.mass_times)
+        return after_impact(points, self._contacts.pressing(), solution, body)
 
     def impact(self, now: State, dt: float, external: Floats) -> Impact | None:
         # pairs that touched before have nothing to bounce with
@@ -127,7 +135,11 @@ class ObstacleContact(Term):
         if not new:
             return None
         fall = float(np.linalg.norm(external.sum(axis=0))) / self._body.total_mass
-        return self._contacts.first_impact(now, dt, new, fall)
+        return self._contacts.first_impact(self._state_of_points(now), dt, new, fall)
+
+    def _state_of_points(self, of: State) -> State:
+        points = self._points
+        return of if points.are_vertices else State(of.time, points.of(of.u), points.of(of.v), None)
 
     def set_restitution_speeds(self, speeds: Mapping[tuple[int, int], float]) -> None:
         self._contacts.speeds = dict(speeds)
@@ -141,16 +153,16 @@ class ObstacleContact(Term):
 
     def forces(self) -> Floats:
         """Force of the obstacles on every vertex in the last stage [N], (n, 3)."""
-        return self._contacts.on_vertices()
+        return self._points.spread(self._contacts.on_vertices())
 
     def power(self, shape: Shape, v: Floats) -> float:
-        return self._contacts.friction_power(v)
+        return self._contacts.friction_power(self._points.of(v))
 
     def carried(self) -> tuple[Floats, Floats] | None:
         return self._contacts.carried() if self._any_moves else None
 
     def pushed_out(self, now: State) -> float:
-        return self._contacts.pushed_out(now)
+        return self._contacts.pushed_out(self._state_of_points(now))
 
     def state(self) -> dict[str, Floats]:
         return {f"contact.{name}": array for name, array in self._contacts.state().items()}

@@ -1,0 +1,242 @@
+"""What holds bodies to each other: pins, glue and springs between points that they carry."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.group import BodyGroup
+from supple.bodies.rigid import RigidBody
+from supple.contact.obstacles.triangle_tree import TriangleTree
+from supple.core.checks import number, vector
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints
+from supple.mesh import VolumeMesh
+from supple.mesh.embedding import carriers
+from supple.mesh.group import own_surface
+
+Where = int | ArrayLike
+"""A vertex, of a rigid body one of its skin, or a place at rest (3,) [m]."""
+Path = Callable[[float], ArrayLike]
+
+_FIRMNESS = 30.0  # times the stiffness that a body has at the point
+_RATE = 2 * np.pi * 500.0  # rad/s: of a rigid body that swings on a pin
+
+
+@dataclass(frozen=True, eq=False)
+class Anchor:
+    """A point that vertices carry, x = Σ w x_k; ``stiffness`` [N/m] is the body's there."""
+
+    vertices: Ints
+    weights: Floats
+    rest: Floats
+    stiffness: float
+
+    @classmethod
+    def of(cls, body: ElasticBody, where: Where, name: str) -> Anchor:
+        """The vertex or place of a body."""
+        place: Floats
+        if isinstance(where, int | np.integer):
+            points = body.points
+            if not 0 <= where < points.count:
+                raise InputError(
+                    f"{name}={where}: there is no such vertex; {body!r} has 0 to {points.count - 1}"
+                )
+            there = points.weights[where] != 0
+            vertices, weights = points.vertices[where][there], points.weights[where][there]
+            place = points.rest[where]
+        else:
+            place = vector(name, where)
+            vertices, weights = carried_at(body, place)
+        return cls(vertices, weights, place, _stiffness(body, vertices))
+
+
+def carried_at(body: ElasticBody, place: Floats) -> tuple[Ints, Floats]:
+    """The vertices that carry a place of a body, and their weights."""
+    mesh = body.mesh
+    if isinstance(mesh, VolumeMesh):
+        vertices, weights = carriers(mesh, place[None])
+        return vertices[0], weights[0]
+    surface = own_surface(mesh)
+    if surface is None:
+        nearest = int(np.argmin(np.linalg.norm(mesh.vertices - place, axis=1)))
+        return np.array([nearest]), np.ones(1)
+    from trimesh import triangles as on_triangles
+
+    closest_point: Any = on_triangles.closest_point
+    points_to_barycentric: Any = on_triangles.points_to_barycentric
+    corners = surface.vertices[surface.triangles]
+    near = closest_point(corners, np.tile(place, (len(corners), 1)))
+    best = int(np.argmin(np.linalg.norm(near - place, axis=1)))
+    weights = points_to_barycentric(corners[[best]], near[[best]])[0]
+    ids = surface.triangles[best]
+    return ids if surface.vertex_ids is None else surface.vertex_ids[ids], np.asarray(weights)
+
+
+def _stiffness(body: ElasticBody, vertices: Ints) -> float:
+    """What a body has against a pull at a point that these vertices carry [N/m]."""
+    if isinstance(body, RigidBody):
+        return body.total_mass * _RATE**2 / _FIRMNESS
+    rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
+    own = np.einsum("bii->b", rest[body.pattern.indptr[vertices]]) / 3.0
+    return float(own.mean())
+
+
+@dataclass(frozen=True, eq=False)
+class Still:
+    """The path of a place that stays, (3,) [m]."""
+
+    place: Floats
+
+    def __call__(self, time: float) -> Floats:
+        return self.place
+
+
+@dataclass(frozen=True, eq=False)
+class Tie:
+    """One spring: ½ k (|x_a − x_b| − L)², x_b a point of a body or one in space."""
+
+    body: ElasticBody
+    anchor: Anchor
+    other: ElasticBody | None
+    target: Anchor | Path
+    stiffness: float
+    length: float = 0.0
+
+
+class Attachment(ABC):
+    """What holds bodies of a simulation to each other, or to a point in space."""
+
+    @abstractmethod
+    def ties(self) -> Sequence[Tie]:
+        """The springs that it is made of."""
+
+    def _bodies(self, *bodies: object) -> None:
+        for body in bodies:
+            if not isinstance(body, ElasticBody) or isinstance(body, BodyGroup):
+                raise InputError(
+                    f"a {type(self).__name__} holds a body, such as a Body or a RigidBody; got a "
+                    f"{type(body).__name__}"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Pin(Attachment):
+    """Holds a point of a body to one of another body, or to one in space.
+
+    ``at`` is a vertex or a place at rest (3,) [m]; ``point`` one of the ``other`` body or, without
+    one, a place in space (3,) [m] or a function of time [s] that gives it; None is where ``at`` is
+    at rest. ``stiffness`` [N/m] is thirty times that of the bodies unless given.
+    """
+
+    body: ElasticBody
+    at: Where
+    other: ElasticBody | None = None
+    point: Where | Path | None = None
+    stiffness: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self._bodies(self.body, *([] if self.other is None else [self.other]))
+        if self.stiffness is not None:
+            number("stiffness", self.stiffness, above=0, unit="N/m")
+        self.ties()
+
+    def ties(self) -> Sequence[Tie]:
+        anchor = Anchor.of(self.body, self.at, "at")
+        point, firm = self.point, [anchor.stiffness]
+        target: Anchor | Path
+        if self.other is not None:
+            if callable(point):
+                raise InputError("point is a function, but it is that of a body; give a place")
+            target = Anchor.of(self.other, anchor.rest if point is None else point, "point")
+            firm.append(target.stiffness)
+        elif callable(point):
+            target = point
+        else:
+            place = anchor.rest if point is None else vector("point", point)
+            target = Still(place)
+        k = self.stiffness or _FIRMNESS * min(firm)
+        return [Tie(self.body, anchor, self.other, target, k)]
+
+
+@dataclass(frozen=True, eq=False)
+class Spring(Attachment):
+    """A spring between points of two bodies, or of one and a place in space, as of ``Pin``.
+
+    It pulls and pushes with ``stiffness`` [N/m] times what it is longer than ``length`` [m], which
+    is its length at rest unless given.
+    """
+
+    body: ElasticBody
+    at: Where
+    other: ElasticBody | None = None
+    point: Where | None = None
+    stiffness: float = field(kw_only=True)
+    length: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        number("stiffness", self.stiffness, above=0, unit="N/m")
+        if self.length is not None:
+            number("length", self.length, at_least=0, unit="m")
+        self.ties()
+
+    def ties(self) -> Sequence[Tie]:
+        pin = Pin(self.body, self.at, self.other, self.point, stiffness=self.stiffness)
+        tie = pin.ties()[0]
+        end = tie.target.rest if isinstance(tie.target, Anchor) else vector("point", tie.target(0))
+        length = self.length
+        if length is None:
+            length = float(np.linalg.norm(tie.anchor.rest - end))
+        return [Tie(self.body, tie.anchor, self.other, tie.target, self.stiffness, length)]
+
+
+@dataclass(frozen=True, eq=False)
+class Glue(Attachment):
+    """Holds the surface of a body to that of another, a solid or a rigid one, as they lie at rest.
+
+    Each vertex of the first that is no farther than ``within`` [m] from the second follows the
+    point of it that is there, also across a gap. ``stiffness`` [N/m] is that at each vertex.
+    """
+
+    body: ElasticBody
+    other: ElasticBody
+    within: float
+    stiffness: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self._bodies(self.body, self.other)
+        number("within", self.within, above=0, unit="m")
+        if self.stiffness is not None:
+            number("stiffness", self.stiffness, above=0, unit="N/m")
+        if not isinstance(self.other.mesh, VolumeMesh):
+            raise InputError(
+                f"glue needs something solid to hold on to, not a {type(self.other).__name__}; "
+                "give the solid second, as in Glue(cloth, solid, within=1e-3)"
+            )
+        self.ties()
+
+    def ties(self) -> Sequence[Tie]:
+        surface = own_surface(self.other.mesh)
+        assert surface is not None
+        chosen = np.unique(self.body.contact_vertices)
+        places = self.body.points.rest[chosen]
+        apart = np.abs(TriangleTree.of(surface).distances(places, np.inf)[0])
+        near = chosen[apart <= self.within]
+        if not len(near):
+            raise InputError(
+                f"within={self.within:g} m: the bodies are {apart.min():.3g} m apart, so that no "
+                "vertex is glued; give more, or move them together"
+            )
+        found = []
+        for vertex in near:
+            anchor = Anchor.of(self.body, int(vertex), "vertex")
+            target = Anchor.of(self.other, anchor.rest, "point")
+            k = self.stiffness or _FIRMNESS * min(anchor.stiffness, target.stiffness)
+            found.append(Tie(self.body, anchor, self.other, target, k))
+        return found
