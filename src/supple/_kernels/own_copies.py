@@ -39,7 +39,7 @@ def _defined(module: Any, linkage: str) -> list[Any]:
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class _WithOwnCopies(FunctionPass):  # type: ignore[misc]
+class _WithOwnCopies(FunctionPass):
     _name = "supple_with_own_copies"
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class _WithOwnCopies(FunctionPass):  # type: ignore[misc]
         return False
 
 
-class KernelCompiler(CompilerBase):  # type: ignore[misc]
+class KernelCompiler(CompilerBase):
     """Numba's compiler, whose kernels keep to their own copies."""
 
     def define_pipelines(self) -> list[Any]:
