@@ -17,7 +17,9 @@ from supple.contact.obstacles.base import Obstacle
 from supple.core.types import Bools, Floats, Ints
 from supple.mesh.group import own_edges, own_surface
 
-SAGGING = 0.03  # of an edge: how much deeper than its ends it may be before that is a contact
+_SAGGING = 0.03  # of an edge: how much deeper than its ends it may be before that is a contact,
+_SAGGING_ROUND = 0.05  # and on what is round, where an edge that lies on its ends sags by itself
+_SLACK = 2.0  # times what the curve alone makes of it
 _OVER_EDGES = 0.01  # likewise of a face, against its edges
 _ACCURATE = 1e-4  # of an edge: how near to the least distance the search comes
 _LEVELS = 9  # halvings
@@ -100,7 +102,7 @@ class Facets:
         """
         corners = distance[self.nodes]
         ends = corners.min(axis=1)
-        wanted = np.minimum(ends - SAGGING * sizes, most)
+        wanted = np.minimum(ends - sagging(obstacle, sizes), most)
         # along an edge the distance changes no faster than the place
         bound = corners.max(axis=1) - sizes
         of_edges = slice(0, self.n_edges)
@@ -163,6 +165,19 @@ class Facets:
         first = first[distance[first] < best[owner[first]]]
         best[owner[first]] = distance[first]
         place[owner[first]] = middle[first]
+
+
+def sagging(obstacle: Obstacle, sizes: Floats) -> Floats:
+    """How much deeper than their ends edges of these sizes may be [m].
+
+    With its ends on a curve of radius ρ an edge is L²/(8 ρ) inside. Held out of there it would lift
+    its ends, and these the edges beside it: a smooth obstacle is felt by vertices as well.
+    """
+    flat = _SAGGING * sizes
+    if not obstacle.rounding_radius:
+        return flat
+    arch = _SLACK * sizes**2 / (8.0 * obstacle.rounding_radius)
+    return np.maximum(flat, np.minimum(arch, _SAGGING_ROUND * sizes))
 
 
 def _halved(parts: Floats) -> Floats:

@@ -90,6 +90,11 @@ class Obstacle(ABC):
         """Radius [m] of a ball that fits into it everywhere, if known: passing takes so long."""
         return np.inf
 
+    @property
+    def rounding_radius(self) -> float:
+        """Radius of curvature [m] that its surface has at least where it bulges; 0 with edges."""
+        return 0.0
+
     def friction_at(self, time: float) -> float:
         """Coulomb's μ at ``time`` [s]."""
         early = self.friction_from is not None and time < self.friction_from

@@ -95,6 +95,10 @@ class Capsule(Obstacle):
         return True
 
     @property
+    def rounding_radius(self) -> float:
+        return self.radius
+
+    @property
     def thinnest(self) -> float:
         return self.radius
 
@@ -191,6 +195,10 @@ class Sphere(Obstacle):
     @property
     def is_convex(self) -> bool:
         return not self.hollow
+
+    @property
+    def rounding_radius(self) -> float:
+        return self.radius
 
     @property
     def thinnest(self) -> float:

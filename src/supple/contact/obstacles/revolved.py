@@ -229,6 +229,10 @@ class Torus(Revolved):
         object.__setattr__(self, "axis", n / np.linalg.norm(n))
 
     @property
+    def rounding_radius(self) -> float:
+        return self.tube
+
+    @property
     def thinnest(self) -> float:
         return np.inf if self.hollow else self.tube
 
