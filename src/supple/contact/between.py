@@ -62,7 +62,7 @@ class PointsBetween:
 
     def farther(self, obstacle: Obstacle, u: Floats) -> float:
         """How much farther than for vertices alone distances must be known [m], at u (n, 3)."""
-        if obstacle.leaves_convex:
+        if obstacle.meets_vertices_alone:
             return 0.0
         return float(self._facets.sizes(self._X + u).max())
 
@@ -90,7 +90,7 @@ class PointsBetween:
         x = self._X + start
         sizes = self._facets.sizes(x)
         for number, obstacle in enumerate(self._obstacles):
-            if obstacle.leaves_convex:
+            if obstacle.meets_vertices_alone:
                 continue
             distance = self._completed(obstacle, x, began, distances[number])
             far = reach[number][np.isfinite(reach[number])].max(initial=0.0)
@@ -210,7 +210,7 @@ class PointsBetween:
         """
         start, began = self._start, self._began
         assert start is not None
-        if obstacle.leaves_convex:
+        if obstacle.meets_vertices_alone:
             return None
         way = u - start
         far = float(np.linalg.norm(way[self._vertices], axis=1).max()) + self._comes[number]

@@ -86,6 +86,11 @@ class Obstacle(ABC):
         return False
 
     @property
+    def meets_vertices_alone(self) -> bool:
+        """Whether edges and faces of bodies are not looked at."""
+        return self.leaves_convex
+
+    @property
     def thinnest(self) -> float:
         """Radius [m] of a ball that fits into it everywhere, if known: passing takes so long."""
         return np.inf
@@ -165,6 +170,10 @@ class Padded(Obstacle):
     @property
     def leaves_convex(self) -> bool:
         return self.obstacle.leaves_convex
+
+    @property
+    def meets_vertices_alone(self) -> bool:
+        return self.obstacle.meets_vertices_alone
 
     def at(self, points: ArrayLike, time: float, *, within: float = ANYWHERE) -> Touch:
         touch = self.obstacle.at(points, time, within=within + self.thickness)

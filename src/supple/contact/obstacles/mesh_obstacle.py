@@ -100,6 +100,10 @@ class AnimatedMesh(Obstacle):
     _rates: Floats = field(init=False, repr=False)
     _moments: dict[float, _Moment] = field(init=False, repr=False, default_factory=dict)
 
+    @property
+    def meets_vertices_alone(self) -> bool:
+        return True  # skins are fine, and a search in ten thousand moving triangles is slow
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.motion is not None:
