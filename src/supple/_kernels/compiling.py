@@ -9,7 +9,6 @@ from typing import Any, cast
 from numba import njit
 
 from supple._kernels.once import SharedCache
-from supple._kernels.own_copies import KernelCompiler
 from supple._kernels.stamps import stamp_of
 
 Function = Callable[..., Any]
@@ -21,7 +20,6 @@ _OPTIONS: Any = {
     "cache": True,
     "nogil": True,
     "error_model": "numpy",
-    "pipeline_class": KernelCompiler,
     "no_cfunc_wrapper": True,  # nobody calls them from C
     "fastmath": {"contract", "arcp"},  # fused multiply-add; keeps NaN, infinities and signed zeros
 }

@@ -12,8 +12,7 @@ from pathlib import Path
 _PACKAGE = Path(__file__).parents[1]
 _HOMES = (f"{_PACKAGE / '_kernels'}{os.sep}", f"{_PACKAGE / 'materials'}{os.sep}")
 _CONVENTIONS = tuple(
-    str(_PACKAGE / "_kernels" / name)
-    for name in ("compiling.py", "once.py", "own_copies.py", "stamps.py")
+    str(_PACKAGE / "_kernels" / name) for name in ("compiling.py", "once.py", "stamps.py")
 )
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+([\w., \t]+))",
