@@ -11,6 +11,7 @@ from supple.bodies.cloth import StrainLimit as StrainLimit
 from supple.bodies.elastic_body import ElasticBody as ElasticBody
 from supple.bodies.mass import ConsistentMass as ConsistentMass
 from supple.bodies.mass import LumpedMass as LumpedMass
+from supple.bodies.rigid import RigidBody as RigidBody
 from supple.bodies.solid import Body as Body
 from supple.bodies.springs import SpringNetwork as SpringNetwork
 from supple.bodies.supports import Support as Support
@@ -55,6 +56,9 @@ from supple.contact import Rails as Rails
 from supple.contact import SelfContact as SelfContact
 from supple.contact import Sphere as Sphere
 from supple.contact import Torus as Torus
+from supple.contact.attachments import Glue as Glue
+from supple.contact.attachments import Pin as Pin
+from supple.contact.attachments import Spring as Spring
 from supple.core.errors import ContactNotKept as ContactNotKept
 from supple.core.errors import InputError as InputError
 from supple.core.errors import MeshError as MeshError
@@ -170,6 +174,7 @@ from supple.mesh import read_surface as read_surface
 from supple.mesh import read_vertex_list as read_vertex_list
 from supple.mesh import write_mesh as write_mesh
 from supple.mesh import write_sheet as write_sheet
+from supple.mesh.rigid import RigidMesh as RigidMesh
 from supple.reduction.basis import Basis as Basis
 from supple.reduction.basis import joined_basis as joined_basis
 from supple.reduction.basis import mass_pca as mass_pca
