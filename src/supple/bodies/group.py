@@ -6,7 +6,7 @@ what couples them, contact above all, are terms of the simulation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -24,12 +24,14 @@ from supple.mesh.group import MeshGroup, points_of
 
 
 class BodyGroup(ElasticBody):
-    """The ``parts`` of a world as one body."""
+    """The ``parts`` of a world as one body; a mapping has them by their names."""
 
-    def __init__(self, parts: Iterable[ElasticBody]) -> None:
-        self.parts = tuple(parts)
+    def __init__(self, parts: Iterable[ElasticBody] | Mapping[str, ElasticBody]) -> None:
+        named = isinstance(parts, Mapping)
+        self.parts: tuple[ElasticBody, ...] = tuple(parts.values() if named else parts)
+        names = _checked_names(parts) if named else ()
         _check_parts(self.parts)
-        self.mesh: MeshGroup = MeshGroup.of([part.mesh for part in self.parts])
+        self.mesh: MeshGroup = MeshGroup.of([part.mesh for part in self.parts], names)
         self.fixed = None
         self.supports = ()
 
@@ -52,8 +54,12 @@ class BodyGroup(ElasticBody):
     def _cells(self) -> tuple[slice, ...]:
         return _slices(part.n_cells for part in self.parts)
 
-    def number_of(self, part: ElasticBody) -> int:
-        """Which of the parts a body is."""
+    def number_of(self, part: ElasticBody | str) -> int:
+        """Which of the parts a body is, or the one of a name."""
+        if isinstance(part, str):
+            if part in self.mesh.names:
+                return self.mesh.names.index(part)
+            raise InputError(f"no body is called {part!r}; there are {', '.join(self.mesh.names)}")
         for number, each in enumerate(self.parts):
             if each is part:
                 return number
@@ -189,6 +195,13 @@ class PartShape(Shape):
     @property
     def definite_stiffness(self) -> Floats:
         return self._whole.definite_stiffness[self._blocks]
+
+
+def _checked_names(given: Mapping[str, ElasticBody]) -> tuple[str, ...]:
+    for name in given:
+        if not (isinstance(name, str) and name.strip()):
+            raise InputError(f"a body is called {name!r}; give each a name that is a text")
+    return tuple(given)
 
 
 def _check_parts(parts: Sequence[ElasticBody]) -> None:

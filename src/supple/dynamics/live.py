@@ -36,7 +36,11 @@ from supple.solvers.interface import StageSolver
 from supple.solvers.newton import Newton
 
 DampingOf = (
-    Damping | Sequence[Damping] | None | Mapping[ElasticBody, Damping | Sequence[Damping] | None]
+    Damping
+    | Sequence[Damping]
+    | None
+    | Mapping[ElasticBody, Damping | Sequence[Damping] | None]
+    | Mapping[str, Damping | Sequence[Damping] | None]
 )
 """Damping of a body, or of each of several; or a table that has for each of them its own."""
 ForceField = Callable[[float], ArrayLike]
@@ -52,7 +56,7 @@ class LiveSimulation(Timed):
 
     def __init__(
         self,
-        body: ElasticBody | Sequence[ElasticBody],
+        body: ElasticBody | Sequence[ElasticBody] | Mapping[str, ElasticBody],
         *,
         damping: DampingOf = None,
         integrator: Integrator | None = None,
@@ -64,7 +68,7 @@ class LiveSimulation(Timed):
         self_contact: SelfContact | Literal[False] | None = None,
         attachments: Attachment | Sequence[Attachment] = (),
     ) -> None:
-        if isinstance(body, Sequence):
+        if isinstance(body, Sequence | Mapping):
             body = BodyGroup(body)
         instance("body", body, ElasticBody, "Body(mesh, StVK(young=1e6, poisson=0.4))")
         self._solver = solver if solver is not None else Newton()
@@ -120,8 +124,8 @@ class LiveSimulation(Timed):
         """The bodies, in the order that they were given in; one, if there is one."""
         return self._body.parts if isinstance(self._body, BodyGroup) else (self._body,)
 
-    def state_of(self, body: ElasticBody) -> PartState:
-        """Where one of several bodies is: its ``u`` and ``v``, to read and to set."""
+    def state_of(self, body: ElasticBody | str) -> PartState:
+        """Where one of several bodies, or that of a name, is: its ``u`` and ``v``, to be set too."""
         group = self._body if isinstance(self._body, BodyGroup) else BodyGroup([self._body])
         return PartState(self._state, group.rows[group.number_of(body)])
 
@@ -375,13 +379,15 @@ def _models_of(
         if isinstance(damping, Mapping):
             raise InputError("damping is a table of bodies, but there is one; give its damping")
         return _checked_models(damping, body)
-    found = []
-    for k, part in enumerate(body.parts):
-        own = damping.get(part) if isinstance(damping, Mapping) else damping
-        found += [(k, model) for model in _checked_models(own, part)]
-    for part in damping if isinstance(damping, Mapping) else ():
-        body.number_of(part)  # or it is refused
-    return found
+    given: list[Any] = [None if isinstance(damping, Mapping) else damping] * len(body.parts)
+    if isinstance(damping, Mapping):
+        for each, own in damping.items():
+            given[body.number_of(each)] = own  # or it is refused
+    return [
+        (k, model)
+        for k, (part, own) in enumerate(zip(body.parts, given, strict=True))
+        for model in _checked_models(own, part)
+    ]
 
 
 def _checked_models(

@@ -27,7 +27,8 @@ class MeshGroup(Mesh):
     """The meshes of several bodies, ``parts``, as one; ``MeshGroup.of(meshes)`` makes it.
 
     ``vertices`` (n, 3) are those of one part after the other, and so are ``cells``, which have −1
-    in place of nodes where others have more. The regions are ``body 0``, ``body 1`` and so on.
+    in place of nodes where others have more. Each part is a region, by its name: ``body 0``,
+    ``body 1`` and so on unless it was given one.
     """
 
     _: KW_ONLY
@@ -37,15 +38,18 @@ class MeshGroup(Mesh):
     _cell: ClassVar[str] = "cell"
 
     @classmethod
-    def of(cls, meshes: Sequence[Mesh]) -> Self:
-        """The group of these meshes."""
+    def of(cls, meshes: Sequence[Mesh], names: Sequence[str] = ()) -> Self:
+        """The group of these meshes, each with a name of its own."""
         starts = [0, *accumulate(len(each.vertices) for each in meshes)]
         first = [0, *accumulate(each.n_cells for each in meshes)]
         widest = max(each.cells.shape[1] for each in meshes)
         cells = np.full((first[-1], widest), _NO_NODE)
         for mesh, start, (begin, end) in zip(meshes, starts, pairwise(first), strict=False):
             cells[begin:end, : mesh.cells.shape[1]] = mesh.cells + start
-        regions = {f"body {k}": np.arange(*ends) for k, ends in enumerate(pairwise(first))}
+        called = names or [f"body {k}" for k in range(len(meshes))]
+        regions = {
+            name: np.arange(*ends) for name, ends in zip(called, pairwise(first), strict=True)
+        }
         vertices = np.concatenate([each.vertices for each in meshes])
         return cls(vertices, cells, regions, parts=tuple(meshes))
 
@@ -58,7 +62,12 @@ class MeshGroup(Mesh):
         return f"{type(self).__name__}({', '.join(map(repr, self.parts))})"
 
     def scaled(self, factor: float) -> Self:
-        return type(self).of([each.scaled(factor) for each in self.parts])
+        return type(self).of([each.scaled(factor) for each in self.parts], self.names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the parts are called."""
+        return tuple(self.regions)
 
     @property
     def rows(self) -> tuple[slice, ...]:

@@ -31,7 +31,8 @@ def describe_mesh(mesh: Mesh) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     if isinstance(mesh, MeshGroup):
         parts = [describe_mesh(part) for part in mesh.parts]
         arrays = {f"{i} {name}": a for i, (_, own) in enumerate(parts) for name, a in own.items()}
-        return {"mesh": kind.__name__, "parts": [header for header, _ in parts]}, arrays
+        headers = [header for header, _ in parts]
+        return {"mesh": kind.__name__, "parts": headers, "names": list(mesh.names)}, arrays
     if _KINDS.get(kind.__name__) is not kind:
         kinds = ", ".join(_KINDS)
         raise InputError(f"a {kind.__name__} cannot be kept in a file; use one of {kinds}")
@@ -48,7 +49,8 @@ def mesh_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Me
     """The mesh that was described; InputError where the description is not of one."""
     try:
         if header["mesh"] == MeshGroup.__name__:
-            return MeshGroup.of([_part_of(i, header, arrays) for i in range(len(header["parts"]))])
+            parts = [_part_of(i, header, arrays) for i in range(len(header["parts"]))]
+            return MeshGroup.of(parts, header.get("names", ()))
         kind = _KINDS[header["mesh"]]
         regions = {name: arrays[f"region {i}"] for i, name in enumerate(header["regions"])}
         solid = {"properties": header["properties"]} if issubclass(kind, VolumeMesh) else {}
