@@ -16,6 +16,7 @@ from supple.bodies.rigid import RigidBody
 from supple.contact.obstacles.triangle_tree import TriangleTree
 from supple.core.checks import number, vector
 from supple.core.errors import InputError
+from supple.core.parameters import Kind, described, parameter
 from supple.core.types import Floats, Ints
 from supple.mesh import VolumeMesh
 from supple.mesh.embedding import carriers
@@ -25,6 +26,9 @@ Where = int | ArrayLike
 """A vertex, of a rigid body one of its skin, or a place at rest (3,) [m]."""
 Path = Callable[[float], ArrayLike]
 
+BODY = Kind("a body; in a scene, its name")
+WHERE = Kind("a vertex, or three numbers")
+PLACE_OR_PATH = Kind("a vertex, three numbers, or a function of time; in a scene, `moves`")
 _FIRMNESS = 30.0  # times the stiffness that a body has at the point
 _RATE = 2 * np.pi * 500.0  # rad/s: of a rigid body that swings on a pin
 
@@ -135,11 +139,17 @@ class Pin(Attachment):
     at rest. ``stiffness`` [N/m] is thirty times that of the bodies unless given.
     """
 
-    body: ElasticBody
-    at: Where
-    other: ElasticBody | None = None
-    point: Where | Path | None = None
-    stiffness: float | None = field(default=None, kw_only=True)
+    body: ElasticBody = field(metadata=described("that is held", kind=BODY))
+    at: Where = field(metadata=described("where it is held, at rest", kind=WHERE, unit="m"))
+    other: ElasticBody | None = parameter(None, "to which it is held; space if none", kind=BODY)
+    point: Where | Path | None = parameter(
+        None, "of the other or of space; where `at` is if not given", kind=PLACE_OR_PATH, unit="m"
+    )
+    stiffness: float | None = field(
+        default=None,
+        kw_only=True,
+        metadata=described("thirty times that of the bodies if not given", unit="N/m", above=0),
+    )
 
     def __post_init__(self) -> None:
         self._bodies(self.body, *([] if self.other is None else [self.other]))
@@ -173,12 +183,18 @@ class Spring(Attachment):
     is its length at rest unless given.
     """
 
-    body: ElasticBody
-    at: Where
-    other: ElasticBody | None = None
-    point: Where | None = None
-    stiffness: float = field(kw_only=True)
-    length: float | None = field(default=None, kw_only=True)
+    body: ElasticBody = field(metadata=described("that is pulled", kind=BODY))
+    at: Where = field(metadata=described("where it is pulled, at rest", kind=WHERE, unit="m"))
+    other: ElasticBody | None = parameter(None, "at the other end; space if none", kind=BODY)
+    point: Where | None = parameter(None, "of the other or of space", kind=WHERE, unit="m")
+    stiffness: float = field(
+        kw_only=True, metadata=described("force for each metre", unit="N/m", above=0)
+    )
+    length: float | None = field(
+        default=None,
+        kw_only=True,
+        metadata=described("when it pulls nobody; as it starts if not given", unit="m", at_least=0),
+    )
 
     def __post_init__(self) -> None:
         number("stiffness", self.stiffness, above=0, unit="N/m")
@@ -204,10 +220,18 @@ class Glue(Attachment):
     point of it that is there, also across a gap. ``stiffness`` [N/m] is that at each vertex.
     """
 
-    body: ElasticBody
-    other: ElasticBody
-    within: float
-    stiffness: float | None = field(default=None, kw_only=True)
+    body: ElasticBody = field(metadata=described("whose surface is glued", kind=BODY))
+    other: ElasticBody = field(metadata=described("a solid or a rigid one", kind=BODY))
+    within: float = field(
+        metadata=described("how far vertices that are glued may be from it", unit="m", above=0)
+    )
+    stiffness: float | None = field(
+        default=None,
+        kw_only=True,
+        metadata=described(
+            "at each vertex; thirty times that of the bodies if not given", unit="N/m", above=0
+        ),
+    )
 
     def __post_init__(self) -> None:
         self._bodies(self.body, self.other)

@@ -20,7 +20,8 @@ class AnyScene(ABC):
     """A scene that was read and checked; ``simulation`` makes it run.
 
     ``text`` is the file as it was read; ``every`` the steps from one frame to the next; ``formats``
-    what to export; ``obstacles`` what the body cannot enter; ``skin`` and ``colors`` what to draw.
+    what to export; ``obstacles`` what the body cannot enter; ``skin`` and ``colors`` what to draw,
+    of several bodies by their names.
     """
 
     path: Path
@@ -33,8 +34,8 @@ class AnyScene(ABC):
     formats: tuple[str, ...]
     report: bool
     obstacles: tuple[Obstacle, ...] = ()
-    skin: Embedding | None = None
-    colors: Floats | None = None
+    skin: Embedding | Mapping[str, Embedding] | None = None
+    colors: Floats | Mapping[str, Floats] | None = None
 
     @property
     def up(self) -> Literal["y", "z"]:

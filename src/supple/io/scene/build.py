@@ -17,7 +17,7 @@ from supple.bodies.supports import HeldComponents, Support
 from supple.builtin import BUILTINS, Solid
 from supple.core.errors import InputError
 from supple.core.types import Bools, Floats, Ints
-from supple.io.scene.schema import SELECTORS, Problems, guess
+from supple.io.scene.schema import SELECTORS, SHEETS, Problems, guess
 from supple.materials import Material
 from supple.mesh import (
     Embedding,
@@ -55,16 +55,26 @@ class Load:
     end: float
 
 
-def build_solid(given: Fields, problems: Problems, recorded: VolumeMesh | None = None) -> Solid:
-    """The mesh with its regions, and its skin. Raises InputError.
+def build_mesh(
+    plan: Fields, problems: Problems, recorded: VolumeMesh | None = None
+) -> Solid | Sheet:
+    """The solid or the sheet of a body, where it starts. Raises InputError.
 
     Where a surface is to be filled with tets, those of ``recorded``, if given, are taken.
     """
+    if set(SHEETS) & set(plan["mesh"]):
+        return _build_sheet(plan, problems)
+    return _build_solid(plan, problems, recorded)
+
+
+def _build_solid(plan: Fields, problems: Problems, recorded: VolumeMesh | None) -> Solid:
+    """The mesh with its regions, and its skin."""
+    given = plan["mesh"]
     scale = float(given.get("scale", 1.0))
     if recorded is not None and "surface" in given:
         made = Solid(_corner_tets(recorded))
     else:
-        made = _source(given, scale)
+        made = _put(_source(given, scale), plan)
     mesh = made.mesh
     if given.get("quadratic", False):
         if not isinstance(mesh, TetMesh):
@@ -75,20 +85,25 @@ def build_solid(given: Fields, problems: Problems, recorded: VolumeMesh | None =
     mesh = _with_regions(mesh, given, problems)
     skin, colors = made.skin, made.colors
     if "skin" in given:
-        skin, colors = Embedding(mesh, read_surface(given["skin"]).scaled(scale)), None
+        surface = read_surface(given["skin"])
+        surface = dataclasses.replace(surface, vertices=put(surface.vertices, plan))
+        skin, colors = Embedding(mesh, surface), None
     elif skin is not None and skin.mesh is not mesh:
         skin = Embedding(mesh, skin.surface)
     return Solid(mesh, skin, colors, made.places)
 
 
-def build_sheet(given: Fields, problems: Problems) -> Sheet:
-    """The sheet with its pattern and its regions. Raises InputError."""
+def _build_sheet(plan: Fields, problems: Problems) -> Sheet:
+    """The sheet with its pattern and its regions."""
+    given = plan["mesh"]
     if "grid" in given:
         size, cells = given["grid"]["size"], given["grid"]["cells"]
         mesh = SheetMesh.grid(tuple(size), tuple(cells)).scaled(given.get("scale", 1.0))
     else:
         mesh = sheet_of(given["sheet"], given, cut=given.get("pattern") == "uv")
     mesh = dataclasses.replace(mesh, vertices=placed(mesh.vertices, given))
+    mesh = mesh.scaled(plan.get("scale", 1.0))
+    mesh = dataclasses.replace(mesh, vertices=placed(mesh.vertices, plan))
     return Sheet(_with_regions(mesh, given, problems))
 
 
@@ -107,6 +122,25 @@ def placed(points: Floats, given: Fields) -> Floats:
     if "rotation" in given:
         points = points @ Rotation.from_rotvec(given["rotation"]).as_matrix().T
     return points + np.array(given["position"]) if "position" in given else points
+
+
+def put(points: Floats, plan: Fields) -> Floats:
+    """Points (n, 3) [m] of the file of a solid, where the tables of the body have them."""
+    scale = plan["mesh"].get("scale", 1.0) * plan.get("scale", 1.0)
+    return placed(scale * points, plan)
+
+
+def _put(made: Solid, plan: Fields) -> Solid:
+    """A solid of a world, larger, turned and shifted as the table of the body says."""
+    if not {"scale", "rotation", "position"} & set(plan):
+        return made
+    mesh = made.mesh.scaled(plan.get("scale", 1.0))
+    mesh = dataclasses.replace(mesh, vertices=placed(mesh.vertices, plan))
+    if made.skin is None:
+        return dataclasses.replace(made, mesh=mesh)
+    surface = made.skin.surface.scaled(plan.get("scale", 1.0))
+    surface = dataclasses.replace(surface, vertices=placed(surface.vertices, plan))
+    return dataclasses.replace(made, mesh=mesh, skin=Embedding(mesh, surface))
 
 
 def _with_regions(mesh: M, given: Fields, problems: Problems) -> M:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 
 from supple.bodies.cloth import Cloth
+from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.mass import LumpedMass
 from supple.bodies.solid import Body
 from supple.builtin import Solid
@@ -20,7 +21,7 @@ from supple.damping.example import known_examples
 from supple.design import bent_example, shape_between, shape_of_frame, shape_within
 from supple.dynamics.recording import read_motion
 from supple.dynamics.statics import static_shape
-from supple.io.scene.build import Fields, Sheet, select
+from supple.io.scene.build import Fields, Sheet, put, select
 from supple.io.scene.schema import Problems, Refused, guess, listed
 from supple.mesh import QuadraticTetMesh, read_mesh
 from supple.reduction import vibration_modes
@@ -36,7 +37,7 @@ def example_names(examples: Sequence[Fields]) -> list[str]:
 
 def build_damping(
     plan: Fields,
-    body: Body | Cloth,
+    body: ElasticBody,
     solid: Solid | Sheet,
     problems: Problems,
     progress: Progress | None,
@@ -53,7 +54,7 @@ def build_damping(
             _check_base(given["base"], body)
             made.append(given["base"])
             if "examples" in given or "overall" in given:
-                if isinstance(body, Cloth) or isinstance(solid, Sheet):
+                if not isinstance(body, Body) or isinstance(solid, Sheet):
                     raise InputError("examples and overall are for solids; leave them out")
                 made[-1] = _by_example(given, plan, body, solid, problems, progress)
     several = [each for each in made if known_examples(each)]
@@ -86,7 +87,7 @@ def _by_example(
             raise InputError(f"no equilibrium under gravity was found: {failure}") from failure
     problems.stop()
     modes = max((each.get("mode", 0) for each in examples), default=0)
-    shape = _Shapes(body, around, gravity, plan["mesh"].get("scale", 1.0), modes, progress)
+    shape = _Shapes(body, around, gravity, partial(put, plan=plan), modes, progress)
     made: list[Example] = []
     names = example_names(examples)
     for i, (each, name, ids) in enumerate(zip(examples, names, chosen, strict=True)):
@@ -108,15 +109,15 @@ def _by_example(
     return damping
 
 
-def _check_base(base: Damping, body: Body | Cloth) -> None:
+def _check_base(base: Damping, body: ElasticBody) -> None:
     """Stops where a damping does not fit the body."""
     if isinstance(base, Rayleigh):
         for regions in (base.mass, base.stiffness):
             for region in regions if isinstance(regions, Mapping) else ():
                 body.mesh.region(region)
         return
-    lumped = isinstance(body.mass_model, LumpedMass)
-    if isinstance(base, Caughey) and base.degree >= 2 and not lumped:
+    full = isinstance(body, Body | Cloth) and not isinstance(body.mass_model, LumpedMass)
+    if isinstance(base, Caughey) and base.degree >= 2 and full:
         raise InputError(
             f"Caughey damping with {base.degree + 1} coefficients needs a diagonal mass; put "
             'mass = "lumped" at the top of the scene'
@@ -124,7 +125,7 @@ def _check_base(base: Damping, body: Body | Cloth) -> None:
     base.bind(body)  # also tells where some vibration would gain energy
 
 
-def _from_file(file: Path, plan: Fields, body: Body | Cloth) -> list[Damping]:
+def _from_file(file: Path, plan: Fields, body: ElasticBody) -> list[Damping]:
     """The dampings that were saved in a file; those with examples, for this very mesh."""
     found = load_damping(file)
     dampings = [found] if isinstance(found, Damping) else list(found)
@@ -133,7 +134,7 @@ def _from_file(file: Path, plan: Fields, body: Body | Cloth) -> list[Damping]:
             _check_base(base, body)
         examples = known_examples(damping)
         if examples:
-            if "surface" in plan["mesh"]:
+            if "surface" in plan.get("mesh", {}):
                 raise InputError(
                     "it has examples for one mesh, but [mesh] surface is filled anew by each run; "
                     "fill it once with supple convert, and give [mesh] file"
@@ -202,8 +203,9 @@ def _wanted_about(given: Fields, plan: Fields, body: Body, problems: Problems) -
 class _Shapes:
     """Makes the shapes of examples, all of them displacements from one shape.
 
-    That is ``about`` (n, 3), where the body rests under ``gravity``, or the rest shape. ``modes``
-    is how many vibration modes examples need at most.
+    That is ``about`` (n, 3), where the body rests under ``gravity``, or the rest shape. ``put``
+    takes points of files to where the body is. ``modes`` is how many vibration modes examples need
+    at most.
     """
 
     def __init__(
@@ -211,11 +213,11 @@ class _Shapes:
         body: Body,
         about: Floats | None,
         gravity: Sequence[float],
-        scale: float,
+        put: Callable[[Floats], Floats],
         modes: int,
         progress: Progress | None,
     ) -> None:
-        self._body, self._gravity, self._scale, self._progress = body, gravity, scale, progress
+        self._body, self._gravity, self._put, self._progress = body, gravity, put, progress
         self._about = np.zeros_like(body.mesh.vertices) if about is None else about
         self._count = modes
 
@@ -283,10 +285,10 @@ class _Shapes:
         mesh = self._body.mesh
         if isinstance(mesh, QuadraticTetMesh):
             raise InputError("shapes of quadratic tets cannot be read from meshes; give a motion")
-        found = read_mesh(file).scaled(self._scale)
+        found = read_mesh(file)
         if found.vertices.shape != mesh.vertices.shape:
             raise InputError(
                 f"{file} has {found.n_vertices} vertices, and this body {mesh.n_vertices}; give "
                 "the same mesh, deformed"
             )
-        return found.vertices
+        return self._put(found.vertices)

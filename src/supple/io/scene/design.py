@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from supple.bodies.cloth import Cloth
+from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
 from supple.core.parameters import Vector, checked, parameter
+from supple.core.types import Floats
 from supple.design import Envelope, SettlingTime, Unloading, wish
 from supple.io.scene.build import Fields
 from supple.io.scene.schema import Problems, guess, listed
@@ -38,6 +42,14 @@ class Initial:
 
     def __post_init__(self) -> None:
         checked(self)
+
+    def velocities(self, body: ElasticBody, u: Floats) -> Floats:
+        """Those of the whole body at displacements u (n, 3): v (n, 3) [m/s]."""
+        x = body.mesh.vertices + u
+        share = body.mass_times(np.ones_like(x))
+        centre = (share * x).sum(axis=0) / share.sum(axis=0)
+        v = np.array(self.velocity) + np.cross(self.rotation, x - centre)
+        return np.where(body.free, v, 0.0)
 
 
 @dataclass(frozen=True)

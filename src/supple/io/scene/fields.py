@@ -29,6 +29,7 @@ from supple.io.scene.schema import (
     POSITIVE,
     SELECTION,
     SELECTORS,
+    SHEETS,
     SPANS,
     VECTOR,
     Choice,
@@ -49,9 +50,6 @@ from supple.io.scene.schema import (
 )
 from supple.materials import MATERIALS
 from supple.yarns import YarnDamping, YarnRayleigh
-
-SHEETS = ("grid", "sheet")
-"""Fields of [mesh] that make a scene one of cloth."""
 
 _DEFAULT = "StableNeoHookean"
 CLOTH_MATERIALS = among("cloth material", IsotropicCloth, OrthotropicCloth)
@@ -176,13 +174,14 @@ _SUPPORT = Table(
 
 _LOAD = {**SELECTION, "point": VECTOR, **alike(Number(unit="s"), "start end")}
 
-# Where a flat cloth goes: turned by a rotation vector [rad] about its origin, then shifted [m].
-_PLACED = {"scale": POSITIVE, **alike(VECTOR, "position rotation")}
+# Where a flat cloth or a body of a world goes: larger, turned by a rotation vector [rad] about
+# the origin, then shifted [m].
+PLACED = {"scale": POSITIVE, **alike(VECTOR, "position rotation")}
 
 _INITIAL = fields_of(Initial)
-_MOVING = {name: _INITIAL[name] for name in ("velocity", "rotation")}
+MOVING = {name: _INITIAL[name] for name in ("velocity", "rotation")}
 
-_COMMON = {
+COMMON = {
     "title": Text(),
     "gravity": VECTOR,
     "time": Table(
@@ -197,7 +196,7 @@ _COMMON = {
 }
 
 _BODY = {
-    **_COMMON,
+    **COMMON,
     "mass": Choice(("consistent", "lumped")),
     "damping": Dampings(),
     "integrator": Model(INTEGRATORS, "TRBDF2"),
@@ -269,7 +268,7 @@ _SHEET = Table(
         "sheet": File(),
         "pattern": Choice(("mesh", "uv")),
         "uv_scale": POSITIVE,
-        **_PLACED,
+        **PLACED,
         "regions": _REGIONS,
     },
     one_of=SHEETS,
@@ -293,7 +292,7 @@ CLOTH_SCENE = Table(
         "materials": Named(Model(CLOTH_MATERIALS, "IsotropicCloth")),
         "cloth": _CLOTH,
         "loads": Tables(Table(_LOAD, required=("point",))),
-        "initial": Table({**_MOVING, "equilibrium": Flag()}),
+        "initial": Table({**MOVING, "equilibrium": Flag()}),
     },
     required=("mesh", "time"),
 )
@@ -334,7 +333,7 @@ _WOVEN = Table(
         **alike(_YARN, "warp weft"),
         **alike(Number(0.0), "shear friction contact_stiffness"),
         "slip_speed": POSITIVE,
-        **_PLACED,
+        **PLACED,
     },
     required=("spacing", "warp"),
     one_of=("warps", "garment"),
@@ -347,9 +346,9 @@ _WOVEN = Table(
 
 WOVEN_SCENE = Table(
     {
-        **_COMMON,
+        **COMMON,
         "woven": _WOVEN,
-        "initial": Table(_MOVING),
+        "initial": Table(MOVING),
         "damping": Model(YARN_DAMPINGS, "YarnDamping"),
         "solver": Table(
             {

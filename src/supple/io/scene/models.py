@@ -12,6 +12,7 @@ from supple import solvers
 from supple.bodies.cloth.material import DIRECTION
 from supple.character import Dressing
 from supple.contact import OBSTACLES, AnimatedMesh, HeightField, MeshObstacle, SelfContact
+from supple.contact.attachments import BODY, PLACE_OR_PATH, WHERE
 from supple.contact.obstacles.height_field import HEIGHTS, SPACING
 from supple.contact.obstacles.rails import ROTATION
 from supple.core import parameters as of
@@ -114,6 +115,8 @@ def _model(each: Parameter) -> Kind | None:
     return Model(kind.registry, kind.registry.name_of(type(each.default)))
 
 
+_AT = Either((Whole(0), VECTOR), "the number of a vertex, or a place [x, y, z]")
+
 _KINDS: dict[of.Kind | type[of.Kind], Any] = {
     of.NUMBER: _number,
     of.WHOLE: lambda each: Whole(int(1 if each.at_least is None else each.at_least)),
@@ -131,6 +134,9 @@ _KINDS: dict[of.Kind | type[of.Kind], Any] = {
     AXES: lambda each: Axes(),
     KNOTS: lambda each: Row(Row(Number(), 2), least=2),
     ROTATION: lambda each: VECTOR,
+    BODY: lambda each: Text(),
+    WHERE: lambda each: _AT,
+    PLACE_OR_PATH: lambda each: _AT,
     DIRECTION: lambda each: Either(
         (Row(Number(), 2), VECTOR), "two numbers in the pattern, or three in space"
     ),
@@ -315,7 +321,7 @@ def _made(model: Any, options: dict[str, Any], path: str, problems: Problems) ->
 
 # -- obstacles ---------------------------------------------------------------------------
 
-_MOVES = Made(
+MOVES = Made(
     Table(
         {
             **alike(VECTOR, "velocity turning centre"),
@@ -409,7 +415,7 @@ class ObstacleOf(Kind):
         if name is MISSING:
             return MISSING
         shape = known[name]
-        fields = {"shape": Text(), **shape.fields, "moves": _MOVES}
+        fields = {"shape": Text(), **shape.fields, "moves": MOVES}
         read = Table(fields, shape.required, shape.one_of).read(value, path, problems)
         if read is MISSING:
             return MISSING

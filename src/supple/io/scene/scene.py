@@ -1,8 +1,9 @@
-"""Scene files: a body, what holds and moves it, and for how long, as TOML."""
+"""Scene files: bodies, what holds and moves them, and for how long, as TOML."""
 
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,17 +29,20 @@ from supple.io.scene import build
 from supple.io.scene.base import AnyScene, common_fields, up_axis
 from supple.io.scene.damping import build_damping, example_names
 from supple.io.scene.design import DesignOptions, Initial, build_initial, build_targets
-from supple.io.scene.fields import CLOTH_SCENE, SCENE, SHEETS, WOVEN_SCENE
-from supple.io.scene.schema import Problems, Refused, Table
+from supple.io.scene.fields import CLOTH_SCENE, COMMON, SCENE, WOVEN_SCENE
+from supple.io.scene.schema import MISSING, SHEETS, Problems, Refused, Table
+from supple.io.scene.world_fields import WORLD_SCENE, body_named
+from supple.io.scene.worlds import WorldScene, build_world, check_implicit, own_dampings
 from supple.io.scene.yarns import YarnScene, build_yarn_scene
 from supple.mesh import Mesh, VolumeMesh
 from supple.reduction import vibration_modes
 from supple.solvers import Newton
 from supple.solvers.interface import StageSolver
 
-__all__ = ["Initial", "Scene", "YarnScene", "load_scene", "schema_of", "up_axis"]
+__all__ = ["Initial", "Scene", "WorldScene", "YarnScene", "load_scene", "schema_of", "up_axis"]
 
 _LARGEST = 1_000_000  # bytes of a scene file
+_TWICE = re.compile(r"Cannot declare \('bodies', '(.+?)'\) twice")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -131,24 +135,22 @@ class Scene(AnyScene):
             u = u if given.equilibrium or damping.about is None else damping.about
             shape = damping.examples[damping.index(given.example)].at(given.excitation)
             u = np.where(self.body.free, u + shape, u)
-        x = X + u
-        share = self.body.mass_times(np.ones_like(X))
-        centre = (share * x).sum(axis=0) / share.sum(axis=0)
-        v = np.array(given.velocity) + np.cross(given.rotation, x - centre)
-        return u, np.where(self.body.free, v, 0.0)
+        return u, given.velocities(self.body, u)
 
 
 def load_scene(
     path: str | os.PathLike[str],
     *,
-    recorded: VolumeMesh | None = None,
+    recorded: Mesh | None = None,
     changes: Mapping[str, Any] | None = None,
+    body: str | None = None,
     progress: Progress | None = None,
-) -> Scene | YarnScene:
+) -> Scene | WorldScene | YarnScene:
     """Reads a scene file and builds what it describes.
 
     ``recorded``: the mesh of an earlier run of this scene, taken where the scene fills a surface
-    with tets, for no two fillings are the same. ``changes`` are tables to take instead of those of
+    with tets, for no two fillings are the same. ``body`` is the name of one of several bodies: the
+    scene then is that of this body alone. ``changes`` are tables to take instead of those of
     the file, such as {"solver": {"method": "admm"}}; an empty one leaves a table out, and
     "obstacles" are added to those of the file. ``progress`` hears of the search for the shapes of
     examples.
@@ -161,7 +163,9 @@ def load_scene(
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{file} is not TOML: {error}") from error
+        twice = _TWICE.search(str(error))
+        told = f"two bodies are called {twice[1]!r}; give each a name of its own" if twice else error
+        raise InputError(f"{file} is not TOML: {told}") from error
     except RecursionError as error:
         raise InputError(f"{file} is not a scene: its arrays are nested too deeply") from error
     table = _changed(table, changes or {})
@@ -169,9 +173,14 @@ def load_scene(
     try:
         plan = schema_of(table).read(table, "", problems)
         problems.stop()
+        if "bodies" in plan and body is None:
+            return build_world(file, text, plan, problems, recorded, progress)
+        if body is not None:
+            plan, problems = _alone(plan, body, problems)
         if "woven" in plan:
             return build_yarn_scene(file, text, plan, problems)
-        return _built(file, text, plan, problems, recorded, progress)
+        solid = recorded if isinstance(recorded, VolumeMesh) else None
+        return _built(file, text, plan, problems, solid, progress)
     except RecursionError as error:
         raise InputError(f"{file} is not a scene: its tables are nested too deeply") from error
     except Refused:
@@ -182,8 +191,26 @@ def load_scene(
         raise InputError(f"{file} has {len(found)} problems:{lines}") from None
 
 
+def _alone(
+    plan: dict[str, Any], body: str, problems: Problems
+) -> tuple[dict[str, Any], Problems]:
+    """The scene of one body of a world alone, a solid or a sheet."""
+    bodies = plan.get("bodies", {})
+    if not bodies:
+        problems.add("", f"there is one body, which has no name; {body!r} is none")
+    elif body_named(body, bodies, "bodies", problems) is not MISSING and "mesh" not in bodies[body]:
+        problems.add(f"bodies.{body}", "moves in its world alone; name a body that has a mesh")
+    problems.stop()
+    tables = own_dampings(plan, body)
+    beside = {k: v for k, v in plan.items() if k in (*COMMON, "integrator", "solver")}
+    made = {**beside, **bodies[body], "damping": tables, "obstacles": []}
+    return made, problems.below(f"bodies.{body}")
+
+
 def schema_of(table: Mapping[str, Any]) -> Table:
     """What a scene file with these tables may hold."""
+    if "bodies" in table:
+        return WORLD_SCENE
     if "woven" in table:
         return WOVEN_SCENE
     mesh = table.get("mesh")
@@ -193,6 +220,12 @@ def schema_of(table: Mapping[str, Any]) -> Table:
 def _changed(table: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     made = {key: value for key, value in table.items() if key not in changes or changes[key]}
     made |= {key: value for key, value in changes.items() if value}
+    bodies = made.get("bodies")
+    if "damping" in changes and isinstance(bodies, dict):
+        made["bodies"] = {
+            name: {k: v for k, v in each.items() if k != "damping"} if isinstance(each, dict) else each
+            for name, each in bodies.items()
+        }
     before = table.get("obstacles", [])
     if "obstacles" in changes and isinstance(before, list):
         made["obstacles"] = [*before, *changes["obstacles"]]
@@ -207,13 +240,9 @@ def _built(
     recorded: VolumeMesh | None,
     progress: Progress | None,
 ) -> Scene:
-    mesh: dict[str, Any] = plan["mesh"]
     solid: build.Sheet | Solid | None = None
     with problems.noting("mesh"):
-        if set(SHEETS) & set(mesh):
-            solid = build.build_sheet(mesh, problems)
-        else:
-            solid = build.build_solid(mesh, problems, recorded)
+        solid = build.build_mesh(plan, problems, recorded)
     if solid is None:
         raise Refused
     body = build.build_body(plan, solid, problems)
@@ -234,13 +263,8 @@ def _built(
         damping = build_damping(plan, body, solid, problems, progress)
     integrator: Integrator = plan.get("integrator") or TRBDF2()
     obstacles = tuple(plan.get("obstacles", ()))
-    if obstacles and isinstance(integrator, ExplicitIntegrator):
-        name = type(integrator).__name__
-        problems.add(
-            "integrator",
-            f"{name} is explicit and cannot hold a body out of obstacles; give an implicit one "
-            'such as "TRBDF2"',
-        )
+    if obstacles:
+        check_implicit(integrator, "hold a body out of obstacles", problems)
     solver = plan.get("solver") or Newton()
     self_contact = plan.get("self_contact")
     with problems.noting("self_contact"):

@@ -23,14 +23,23 @@ MISSING: Any = object()
 
 @dataclass
 class Problems:
-    """Everything found wrong in a file so far. ``folder`` is where its relative paths start."""
+    """Everything found wrong in a file so far. ``folder`` is where its relative paths start.
+
+    ``above`` stands before the path of every field.
+    """
 
     folder: Path
     found: list[str] = field(default_factory=list)
+    above: str = ""
+
+    def below(self, path: str) -> Problems:
+        """The same list, for fields of the table ``path``."""
+        return Problems(self.folder, self.found, f"{self.above}{path}.")
 
     def add(self, path: str, text: str) -> Any:
         """Note a problem; answers MISSING, for the caller to hand on."""
-        self.found.append(f"{path}: {text}" if path else text)
+        place = f"{self.above}{path}".removesuffix(".")
+        self.found.append(f"{place}: {text}" if place else text)
         return MISSING
 
     def got(self, path: str, value: Any, allowed: str) -> Any:
@@ -336,3 +345,5 @@ SELECTION = {**SPANS, "file": File(), "vertices": Row(Whole(0)), "place": Text()
 """Fields that choose vertices."""
 SELECTORS = tuple(name for name in SELECTION if name != "tolerance")
 """Those of them that can stand alone."""
+SHEETS = ("grid", "sheet")
+"""Fields of [mesh] that make a body one of cloth."""
