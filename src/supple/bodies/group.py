@@ -27,9 +27,9 @@ class BodyGroup(ElasticBody):
     """The ``parts`` of a world as one body; a mapping has them by their names."""
 
     def __init__(self, parts: Iterable[ElasticBody] | Mapping[str, ElasticBody]) -> None:
-        named = isinstance(parts, Mapping)
-        self.parts: tuple[ElasticBody, ...] = tuple(parts.values() if named else parts)
-        names = _checked_names(parts) if named else ()
+        names = _checked_names(parts) if isinstance(parts, Mapping) else ()
+        given = parts.values() if isinstance(parts, Mapping) else parts
+        self.parts: tuple[ElasticBody, ...] = tuple(given)
         _check_parts(self.parts)
         self.mesh: MeshGroup = MeshGroup.of([part.mesh for part in self.parts], names)
         self.fixed = None

@@ -104,10 +104,9 @@ class RigidBody(Body):
 
     def pose(self, u: ArrayLike) -> tuple[Floats, Floats]:
         """Rotation R (3, 3) and where the centre is [m], (3,), at displacements u (4, 3)."""
-        x = self.mesh.vertices + self.checked("u", u)
-        U, _, Vt = np.linalg.svd(self._map(x))
-        turn = np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))])
-        return np.asarray(U @ turn @ Vt), np.asarray(x.mean(axis=0))
+        given = self.checked("u", u)
+        centre = (self.mesh.vertices + given).mean(axis=0)
+        return self.mesh.poses(given)[0], np.asarray(centre)
 
     def placed(self, rotation: ArrayLike, centre: ArrayLike) -> Floats:
         """Displacements (4, 3) that turn the body by R (3, 3) and put its centre there [m]."""

@@ -30,8 +30,9 @@ def changes_of(given: argparse.Namespace) -> dict[str, Any]:
         made["damping"] = []
     elif given.damping:
         tables = [_table("--damping", "model", text, schema) for text in given.damping]
-        made["damping"] = tables if "mesh" in schema.fields else tables[0]
-        if "mesh" not in schema.fields and len(tables) > 1:
+        woven = "woven" in schema.fields
+        made["damping"] = tables[0] if woven else tables
+        if woven and len(tables) > 1:
             raise InputError("--damping: yarns have one damping; give it once")
     if given.solver is not None:
         made["solver"] = _table("--solver", "method", given.solver, schema)

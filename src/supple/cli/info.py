@@ -105,6 +105,9 @@ def _motion_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("time", f"{found['start']:.6g} to {found['start'] + found['duration']:.6g} s"),
         ("moves", f"up to {found['largest displacement']:.4g} m from its first frame"),
     ]
+    for name, body in found["bodies"].items():
+        about = f"{body['mesh']}, up to {body['largest displacement']:.4g} m from its first frame"
+        rows.append((name, about))
     for name, energy in found["energies"].items():
         first, most, last = energy["first"], energy["largest"], energy["last"]
         rows.append((name, f"{first:.4g} J at first, at most {most:.4g} J, {last:.4g} J at last"))

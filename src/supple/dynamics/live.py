@@ -125,7 +125,7 @@ class LiveSimulation(Timed):
         return self._body.parts if isinstance(self._body, BodyGroup) else (self._body,)
 
     def state_of(self, body: ElasticBody | str) -> PartState:
-        """Where one of several bodies, or that of a name, is: its ``u`` and ``v``, to be set too."""
+        """Where one of several bodies is, itself or its name: ``u`` and ``v``, to be set too."""
         group = self._body if isinstance(self._body, BodyGroup) else BodyGroup([self._body])
         return PartState(self._state, group.rows[group.number_of(body)])
 

@@ -14,6 +14,7 @@ from supple.core.registry import Registry
 from supple.core.types import Progress
 from supple.dynamics.motion import Motion
 from supple.io.gltf.motion import GltfReport, write_gltf
+from supple.io.shown_bodies import Skins
 from supple.io.usd.motion import write_usd
 from supple.io.vtk import write_pvd
 from supple.mesh import Embedding
@@ -35,7 +36,7 @@ def export_motion(
     motion: Motion,
     path: str | os.PathLike[str],
     *,
-    skin: Embedding | None = None,
+    skin: Skins = None,
     obstacles: Obstacle | Sequence[Obstacle] = (),
     up: Literal["y", "z"] | None = None,
     progress: Progress | None = None,
@@ -49,7 +50,8 @@ def export_motion(
     Args:
         motion: What to write.
         path: The file.
-        skin: A surface embedded in the motion's mesh, to be written instead of its own.
+        skin: A surface embedded in the motion's mesh, to be written instead of its own; of several
+            bodies a table of them, by the bodies' names.
         obstacles: What the body met, one or several, to be written beside it, moving or not.
         up: The axis that points up, for formats that know one.
         progress: Called as ``progress(done, total, what)``.
@@ -62,7 +64,8 @@ def export_motion(
             f"motion is a {type(motion).__name__}; give a Motion, as Simulation.run returns it and "
             "read_motion reads it"
         )
-    if skin is not None and not isinstance(skin, Embedding):
+    skins = skin.values() if isinstance(skin, Mapping) else () if skin is None else (skin,)
+    if not all(isinstance(each, Embedding) for each in skins):
         raise InputError(
             f"skin is a {type(skin).__name__}; give an Embedding: Embedding(motion.mesh, surface)"
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,18 @@ from supple.core.errors import InputError
 from supple.core.files import replacing
 from supple.core.types import Floats, Ints
 from supple.dynamics.motion import Motion
+from supple.io.shown_bodies import ShownBody, Skins, SpringBars, shown_bodies
 from supple.io.yarn_surfaces import YarnTubes, sheet_paint, sheet_triangles
-from supple.mesh import WRITTEN_SURFACES, Embedding, Mesh, SheetMesh, Surface, YarnMesh
+from supple.mesh import (
+    WRITTEN_SURFACES,
+    Embedding,
+    Mesh,
+    MeshGroup,
+    SheetMesh,
+    SpringMesh,
+    Surface,
+    YarnMesh,
+)
 from supple.mesh.group import own_surface, points_of
 from supple.mesh.surface import area_vectors
 
@@ -60,6 +70,48 @@ class MovingSurface(DrawnSurface):
 def moving_surface(motion: Motion, skin: Embedding | None = None) -> MovingSurface:
     """The ``drawn_surface`` of a motion's mesh in motion."""
     return MovingSurface(**vars(drawn_surface(motion.mesh, skin)), motion=motion)
+
+
+def moving_bodies(
+    motion: Motion, skin: Skins = None, colors: Mapping[str, Floats] | None = None
+) -> MovingSurface:
+    """The same of all bodies of a motion together, each in its colour; springs are bars.
+
+    ``colors`` are those of vertices of skins, (s, 3) in 0…1, by the names of bodies.
+    """
+    if not isinstance(motion.mesh, MeshGroup | SpringMesh):
+        return moving_surface(motion, shown_bodies(motion, skin)[0].skin)
+    painted = colors or {}
+    parts = [_drawn_body(each, painted.get(each.name)) for each in shown_bodies(motion, skin)]
+    rows = motion.mesh.rows if isinstance(motion.mesh, MeshGroup) else (slice(None),)
+    counts = np.cumsum([0, *(len(part.rest) for part in parts)])
+    triangles = [p.triangles + n for p, n in zip(parts, counts[:-1].tolist(), strict=True)]
+
+    def moved(u: Floats) -> Floats:
+        places = [part.moved(u[..., mine, :]) for part, mine in zip(parts, rows, strict=True)]
+        return np.concatenate(places, axis=-2)
+
+    own = [part.colors for part in parts if part.colors is not None]
+    return MovingSurface(
+        np.concatenate(triangles),
+        np.concatenate([part.rest for part in parts]),
+        moved,
+        np.concatenate(own) if own else None,
+        motion=motion,
+    )
+
+
+def _drawn_body(body: ShownBody, colors: Floats | None) -> DrawnSurface:
+    mesh = body.motion.mesh
+    if isinstance(mesh, SpringMesh):
+        bars = SpringBars(mesh)
+        made = DrawnSurface(bars.triangles, bars.at(np.zeros_like(mesh.vertices)), bars.at)
+    else:
+        made = drawn_surface(mesh, body.skin)
+    if body.color is None or made.colors is not None:
+        return made
+    paint = np.tile(body.color, (len(made.rest), 1)) if colors is None else colors
+    return replace(made, colors=paint)
 
 
 def drawn_surface(mesh: Mesh, skin: Embedding | None = None) -> DrawnSurface:

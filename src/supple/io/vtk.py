@@ -8,6 +8,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -18,9 +19,10 @@ from supple.core.files import replacing
 from supple.core.types import Floats, Ints, Progress
 from supple.dynamics.motion import Motion
 from supple.io.obstacle_surfaces import DrawnObstacle, drawn_obstacles
+from supple.io.shown_bodies import ShownBody, Skins, shown_bodies
 from supple.io.surfaces import moving_surface
 from supple.io.yarn_surfaces import following
-from supple.mesh import Embedding, Mesh, MeshGroup, RigidMesh, YarnMesh
+from supple.mesh import RigidMesh, YarnMesh
 from supple.mesh.files.formats import CELL_NAMES
 from supple.mesh.group import points_of
 from supple.yarns import YarnCurves
@@ -33,7 +35,7 @@ def write_pvd(
     motion: Motion,
     path: str | os.PathLike[str],
     *,
-    skin: Embedding | None = None,
+    skin: Skins = None,
     obstacles: Sequence[Obstacle] = (),
     progress: Progress | None = None,
 ) -> None:
@@ -41,8 +43,8 @@ def write_pvd(
 
     Points are where the body is; the point data "displacement" u [m] leads there from its rest
     shape. The cell data "region" numbers the mesh's regions from 1, in their order, 0 for none;
-    a cell in several has the first. Yarns are lines, regions 1 for warps and 2 for wefts, with the
-    point data "radius" [m].
+    a cell in several has the first. Of several bodies it numbers these. Yarns are lines, regions 1
+    for warps and 2 for wefts, with the point data "radius" [m].
 
     A ``skin`` is written instead of the mesh. Obstacles are parts of their own, in one file if they
     stand still. The others are those of ``export_motion``.
@@ -57,25 +59,20 @@ def write_pvd(
         raise InputError(f"{folder} is in the way, {found}; move it, or choose another name")
     import meshio  # slow to import
 
-    cells: list[tuple[str, Ints]]
-    moved: Callable[[int], Floats] | None
-    point_data: dict[str, Floats] = {}
-    if isinstance(motion.mesh, YarnMesh) and skin is None:
-        curves = YarnCurves(motion.mesh)
-        rest, moved = curves.points(motion.mesh.vertices), following(motion, curves)
-        cells = [("line", curves.lines)]
-        cell_data = {"region": [1 + curves.point_families[curves.lines[:, 0]]]}
-        point_data = {"radius": motion.mesh.radii[curves.point_families]}
-    elif skin is None:
-        points = points_of(motion.mesh)
-        rest, moved = points.rest, None
-        if not points.are_vertices:
-            moved = lambda frame: points.moved(motion.displacements[frame])  # noqa: E731
-        cells, cell_data = _cells_of(motion.mesh)
-    else:
-        surface = moving_surface(motion, skin)
-        rest, moved = surface.rest, surface.frame
-        cells, cell_data = [("triangle", surface.triangles)], {}
+    bodies = shown_bodies(motion, skin)
+    drawings = [_drawn(body) for body in bodies]
+    starts = np.cumsum([0, *(len(each.rest) for each in drawings)])
+    cells = [
+        (name, own + start)
+        for each, start in zip(drawings, starts.tolist(), strict=False)
+        for name, own in [each.cells]
+    ]
+    regions = [each.regions for each in drawings]
+    if len(bodies) > 1:
+        regions = [np.full(len(own), k) for k, (_, own) in enumerate(cells, 1)]
+    cell_data = {} if regions[0] is None else {"region": regions}
+    rest = np.concatenate([each.rest for each in drawings])
+    point_data = drawings[0].point_data if len(bodies) == 1 else {}
     names = [f"frame_{i:05d}.vtu" for i in range(len(motion))]
     parts = [names]
     drawn = drawn_obstacles(obstacles, motion)
@@ -84,9 +81,9 @@ def write_pvd(
         fresh.mkdir()
         try:
             for i, name in enumerate(names):
-                u = motion.displacements[i] if moved is None else moved(i) - rest
-                data = {"displacement": u, **point_data}
-                mesh = meshio.Mesh(rest + u, cells, point_data=data, cell_data=cell_data)
+                x = np.concatenate([each.frame(i) for each in drawings])
+                data = {"displacement": x - rest, **point_data}
+                mesh = meshio.Mesh(x, cells, point_data=data, cell_data=cell_data)
                 mesh.write(fresh / name, file_format="vtu")
                 if progress is not None:
                     progress(i + 1, len(names), "frames")
@@ -97,26 +94,37 @@ def write_pvd(
             shutil.rmtree(fresh, ignore_errors=True)
 
 
-def _cells_of(mesh: Mesh) -> tuple[list[tuple[str, Ints]], dict[str, list[Ints]]]:
-    """Cells with their names, and the region of each: of several bodies, which one it is of."""
-    if not isinstance(mesh, MeshGroup):
-        drawn = _drawn_cells(mesh)
-        none = np.zeros(len(drawn[1]), dtype=np.int64)  # of the one cell of a rigid body
-        return [drawn], {"region": [none if isinstance(mesh, RigidMesh) else mesh.region_numbers()]}
-    cells, numbers, start = [], [], 0
-    for number, part in enumerate(mesh.parts, 1):
-        name, own = _drawn_cells(part)
-        cells.append((name, own + start))
-        numbers.append(np.full(len(own), number))
-        start += points_of(part).count
-    return cells, {"region": numbers}
+class _Drawing(NamedTuple):
+    """What is written of one body."""
+
+    rest: Floats
+    frame: Callable[[int], Floats]
+    cells: tuple[str, Ints]
+    regions: Ints | None
+    point_data: dict[str, Floats]
 
 
-def _drawn_cells(mesh: Mesh) -> tuple[str, Ints]:
-    """The cells of a mesh that joins its points; of a rigid body, the triangles of its skin."""
+def _drawn(body: ShownBody) -> _Drawing:
+    """The mesh of a body, its skin or its yarns."""
+    motion, mesh = body.motion, body.motion.mesh
+    if body.skin is not None:
+        surface = moving_surface(motion, body.skin)
+        return _Drawing(surface.rest, surface.frame, ("triangle", surface.triangles), None, {})
+    if isinstance(mesh, YarnMesh):
+        curves = YarnCurves(mesh)
+        families = curves.point_families
+        rest, moved = curves.points(mesh.vertices), following(motion, curves)
+        radius = {"radius": mesh.radii[families]}
+        return _Drawing(
+            rest, moved, ("line", curves.lines), 1 + families[curves.lines[:, 0]], radius
+        )
+    points, u = points_of(mesh), motion.displacements
     if isinstance(mesh, RigidMesh):
-        return "triangle", mesh.skin_triangles
-    return _CELL_NAMES[mesh.cell_nodes], mesh.cells
+        triangles = ("triangle", mesh.skin_triangles)
+        none = np.zeros(len(mesh.skin_triangles), dtype=np.int64)
+        return _Drawing(points.rest, lambda i: points.moved(u[i]), triangles, none, {})
+    named = _CELL_NAMES[mesh.cell_nodes], mesh.cells
+    return _Drawing(points.rest, lambda i: points.rest + u[i], named, mesh.region_numbers(), {})
 
 
 def _write_obstacle(obstacle: DrawnObstacle, folder: Path, frames: int) -> list[str]:

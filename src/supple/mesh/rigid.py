@@ -119,6 +119,17 @@ class RigidMesh(TetMesh):
         index = np.tile(np.arange(4), (len(weights), 1))
         return CarriedPoints(self.skin_vertices, index, weights, 4)
 
+    def poses(self, u: Floats) -> tuple[Floats, Floats]:
+        """R (…, 3, 3) and c (…, 3) [m] for displacements (…, 4, 3): a place X goes to R X + c."""
+        X = self.vertices
+        x = X + u
+        # x = A X + p, of which R is the nearest rotation
+        spans = np.swapaxes(x[..., 1:, :] - x[..., :1, :], -1, -2)
+        U, _, Vt = np.linalg.svd(spans @ np.linalg.inv((X[1:] - X[0]).T))
+        U[..., :, 2] *= np.sign(np.linalg.det(U @ Vt))[..., None]
+        R = U @ Vt
+        return R, x.mean(axis=-2) - R @ X.mean(axis=0)
+
     def edge_lengths(self) -> Floats:
         """Length of every edge of the skin [m], (1, edges)."""
         sides = self.skin_triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)

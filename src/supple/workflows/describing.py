@@ -17,9 +17,11 @@ from supple.core.errors import InputError, spelled
 from supple.core.types import Floats
 from supple.damping import Damping, ExampleDamping, load_damping
 from supple.damping.files.damping_file import is_damping_file
+from supple.dynamics.motion import Motion
 from supple.dynamics.recording import read_metadata, read_motion
 from supple.io.scene.scene import load_scene
-from supple.mesh import Surface, VolumeMesh
+from supple.io.shown_bodies import shown_bodies
+from supple.mesh import MeshGroup, Surface, VolumeMesh
 from supple.reduction import load_model
 from supple.reduction.errors.told import known_of, notes_of
 from supple.reduction.model_file import is_model_file
@@ -148,10 +150,12 @@ def _motion(path: Path) -> dict[str, Any]:
         for name in ("kinetic", "elastic", "gravitational", "dissipated")
         for v in (getattr(motion, name),)
     }
+    bodies = _bodies(motion)
     return {
         "kind": "motion",
-        "mesh": repr(motion.mesh),
+        "mesh": f"{len(bodies)} bodies" if bodies else repr(motion.mesh),
         "vertices": motion.mesh.n_vertices,
+        "bodies": bodies,
         "frames": len(motion),
         "finished": note is None,
         "start": float(motion.times[0]),
@@ -162,6 +166,21 @@ def _motion(path: Path) -> dict[str, Any]:
         "texts": {name: len(text) for name, text in texts.items()},
         "bytes": path.stat().st_size,
     }
+
+
+def _bodies(motion: Motion) -> dict[str, dict[str, Any]]:
+    """Of several bodies each by its name: its mesh, and how far it moves [m]."""
+    if not isinstance(motion.mesh, MeshGroup):
+        return {}
+    found = {}
+    for body in shown_bodies(motion):
+        moved = np.linalg.norm(body.motion.displacements - body.motion.displacements[0], axis=2)
+        found[body.name] = {
+            "mesh": repr(body.motion.mesh),
+            "vertices": body.motion.mesh.n_vertices,
+            "largest displacement": float(moved.max()),
+        }
+    return found
 
 
 def _memory(mesh: VolumeMesh) -> int:

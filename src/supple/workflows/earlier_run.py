@@ -9,8 +9,8 @@ from typing import Any
 
 from supple.core.errors import InputError, Message, Parameter
 from supple.dynamics.recording import read_mesh_of, read_metadata, read_motion
-from supple.io.scene.scene import Scene, YarnScene
-from supple.mesh import VolumeMesh
+from supple.io.scene.base import AnyScene
+from supple.mesh import Mesh
 
 _BESIDE = ("title", "output", "targets", "design")
 """Tables of a scene that do not change its motion; nor does [time] duration."""
@@ -23,7 +23,7 @@ BOTH = Message(_RESUME, " keeps the earlier run and ", _OVERWRITE, " drops it; g
 """What is wrong with both."""
 
 
-def recorded_mesh(path: Path, scene: Path) -> VolumeMesh | None:
+def recorded_mesh(path: Path, scene: Path) -> Mesh | None:
     """The mesh of the run to go on with, if it was made from this very scene."""
     if not (path.is_file() and scene.is_file()):
         return None
@@ -33,12 +33,11 @@ def recorded_mesh(path: Path, scene: Path) -> VolumeMesh | None:
         return None  # load_scene tells
     if not _same(read_metadata(path).get("scene", ""), text):
         return None
-    mesh = read_mesh_of(path)
-    return mesh if isinstance(mesh, VolumeMesh) else None  # only solids are filled
+    return read_mesh_of(path)
 
 
 def texts_of(
-    scene: Scene | YarnScene, path: Path, *, resume: bool, overwrite: bool, asked: str
+    scene: AnyScene, path: Path, *, resume: bool, overwrite: bool, asked: str
 ) -> dict[str, str]:
     """The texts that the motion file keeps; stops where it was made from another scene."""
     if path.exists() and not (resume or overwrite):

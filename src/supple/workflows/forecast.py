@@ -22,7 +22,8 @@ from supple.design.search.root import HIGHEST, LOWEST
 from supple.design.testbeds import FullTestbed
 from supple.design.unloading import cycle_end
 from supple.integrators import ExplicitIntegrator, ImplicitIntegrator, Integrator, State
-from supple.io.scene.scene import Scene, YarnScene
+from supple.io.scene.base import AnyScene
+from supple.io.scene.scene import Scene
 from supple.reduction import vibration_modes
 from supple.workflows.design_parts import LEAST_STEPS, body_at_rest
 
@@ -77,7 +78,7 @@ class Forecast:
     warnings: tuple[str, ...] = ()
 
 
-def forecast(scene: Scene | YarnScene) -> Forecast:
+def forecast(scene: AnyScene) -> Forecast:
     """How fast the body of a scene swings, in how many steps, and what a design can reach."""
     steps = max(1, round(scene.duration / scene.dt))
     frames = 1 + ceil(steps / scene.every)

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from supple.core.errors import InputError, Parameter
-from supple.io.scene.scene import Scene, YarnScene
+from supple.io.scene.base import AnyScene
 
 
 def folder_of(
-    scene: str | os.PathLike[str] | Scene | YarnScene,
+    scene: str | os.PathLike[str] | AnyScene,
     output: str | os.PathLike[str] | None,
     ending: str = "",
 ) -> Path:
     """The folder for results of a scene: as said, or by the scene's name in the current folder."""
-    path = scene.path if isinstance(scene, Scene | YarnScene) else Path(scene)
+    path = scene.path if isinstance(scene, AnyScene) else Path(scene)
     return Path(f"{path.stem}{ending}" if output is None else output)
 
 

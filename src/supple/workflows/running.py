@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,20 @@ import numpy as np
 
 from supple.core.checks import number
 from supple.core.errors import InputError, StepFailed
-from supple.core.types import Floats, Progress
+from supple.core.types import Floats, Ints, Progress
 from supple.dynamics.motion import Motion
 from supple.dynamics.recording import Recorder
+from supple.dynamics.simulation import Simulation
 from supple.io.export import MOTION_FORMATS, export_motion
 from supple.io.gltf.motion import GltfReport
 from supple.io.obstacle_surfaces import floor_of
 from supple.io.report.run_report import Run, write_report
-from supple.io.scene.scene import Scene, YarnScene, load_scene
+from supple.io.scene.base import AnyScene
+from supple.io.scene.scene import YarnScene, load_scene
 from supple.workflows.earlier_run import BOTH, kept_frames, recorded_mesh, texts_of
 from supple.workflows.outputs import folder_of, make_folder
 from supple.workflows.words import facts
+from supple.yarns import YarnSimulation
 
 _IN_SCENE_WORDS = (
     "In the scene, that is: [time] substeps = 4 (with fps; or a smaller dt), or [integrator] "
@@ -45,13 +49,15 @@ class Exported:
 class RunResult:
     """A motion, and the files that were made of it."""
 
-    scene: Scene | YarnScene
+    scene: AnyScene
     motion: Motion
     motion_file: Path
     steps: Floats
     """Time [s] and computing time [s] of each step that was made now, (k, 2)."""
     seconds: float
     """Computing time of all of them [s]."""
+    contacts: Ints
+    """How many contacts there were in each of them, (k,)."""
     exports: tuple[Exported, ...] = ()
     report: Path | None = None
 
@@ -68,7 +74,7 @@ class RunResult:
 
 
 def run(
-    scene: str | os.PathLike[str] | Scene | YarnScene,
+    scene: str | os.PathLike[str] | AnyScene,
     output: str | os.PathLike[str] | None = None,
     *,
     duration: float | None = None,
@@ -120,8 +126,9 @@ def run(
         if not at_start:
             with Recorder(path, scene.mesh, resume=True) as recorder:
                 at_start = recorder.checkpoint() is None and not recorder.finished
-        clock = Clock(progress, scene.dt)
-        motion = scene.simulation(at_start=at_start, progress=progress).run(
+        sim = scene.simulation(at_start=at_start, progress=progress)
+        clock = Clock(progress, scene.dt, partial(_contacts, sim))
+        motion = sim.run(
             scene.duration if duration is None else duration,
             every=scene.every,
             record=path,
@@ -134,7 +141,8 @@ def run(
         failure.add_note(kept_frames(path))
         failure.add_note(_IN_YARN_WORDS if isinstance(scene, YarnScene) else _IN_SCENE_WORDS)
         raise
-    result = RunResult(scene, motion, path, clock.table(), time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    result = RunResult(scene, motion, path, clock.table(), seconds, np.array(clock.contacts, int))
     if found is not None:
         found(result)
     shown = motion if fps is None else motion.at_rate(fps)
@@ -151,15 +159,15 @@ def run(
 
 
 def open_scene(
-    scene: str | os.PathLike[str] | Scene | YarnScene,
+    scene: str | os.PathLike[str] | AnyScene,
     output: str | os.PathLike[str] | None = None,
     *,
     resume: bool = False,
     changes: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
-) -> Scene | YarnScene:
+) -> AnyScene:
     """Reads a scene to run it; one to go on with takes the mesh of its earlier run."""
-    if isinstance(scene, Scene | YarnScene):
+    if isinstance(scene, AnyScene):
         if changes:
             raise InputError("changes are for a scene file; this scene was read already")
         return scene
@@ -178,16 +186,19 @@ def _ending(given: str) -> str:
 
 @dataclass
 class Clock:
-    """Notes how long each step takes, and hands progress on."""
+    """Notes how long each step takes and how many contacts it has, and hands progress on."""
 
     progress: Progress | None
     dt: float
+    count: Callable[[], int] = lambda: 0
+    contacts: list[int] = field(default_factory=list)
     steps: list[tuple[float, float]] = field(default_factory=list)
     _last: float = field(default_factory=time.perf_counter)
 
     def __call__(self, done: int, total: int, what: str) -> None:
         now = time.perf_counter()
         self.steps.append((done * self.dt, now - self._last))
+        self.contacts.append(self.count())
         if self.progress is not None:
             self.progress(done, total, what)
         # The file is written between this moment and the next step, and counts as part of it.
@@ -198,8 +209,13 @@ class Clock:
         return np.array(self.steps, dtype=float).reshape(-1, 2)
 
 
+def _contacts(sim: Simulation | YarnSimulation) -> int:
+    """How many contacts the last step had; yarns do not tell."""
+    return sim.stats.contacts if isinstance(sim, Simulation) else 0
+
+
 def _export(
-    scene: Scene | YarnScene, motion: Motion, path: Path, progress: Progress | None
+    scene: AnyScene, motion: Motion, path: Path, progress: Progress | None
 ) -> GltfReport | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the result tells how close it is
@@ -212,10 +228,11 @@ def _write_report(result: RunResult) -> None:
     assert result.report is not None
     scene, motion = result.scene, result.motion
     floor = floor_of(scene.obstacles, scene.up)
+    steps = result.steps if len(result.steps) else None
     told = [(each.path.name, str(each.gltf)) for each in result.exports if each.gltf is not None]
     write_report(
         result.report,
-        [Run(scene.title, motion, steps=result.steps if len(result.steps) else None)],
+        [Run(scene.title, motion, steps=steps, contacts=result.contacts)],
         title=scene.title,
         summary=f"{motion.duration:.3g} s of motion in {len(motion)} frames.",
         facts=[*facts(scene), *told],

@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 
 from supple.bodies.cloth import Cloth
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.rigid import RigidBody
 from supple.bodies.solid import Body
+from supple.bodies.springs import SpringNetwork
 from supple.contact import Box, Capsule, Cone, Cylinder, HeightField, Obstacle, Plane, Sphere, Torus
+from supple.contact.attachments import Attachment
 from supple.core.parameters import describe
 from supple.damping import (
     Caughey,
@@ -20,7 +24,9 @@ from supple.damping import (
     MomentumConserving,
     Rayleigh,
 )
-from supple.io.scene.scene import Scene, YarnScene
+from supple.io.scene.base import AnyScene
+from supple.io.scene.design import Initial
+from supple.io.scene.scene import Scene, WorldScene, YarnScene
 from supple.yarns import Yarn
 
 Facts = list[tuple[str, str]]
@@ -28,9 +34,14 @@ CELLS = {3: "triangles", 4: "tets", 8: "bricks", 10: "quadratic tets"}
 """Cells by how many vertices each has."""
 
 
-def facts(scene: Scene | YarnScene) -> Facts:
+def facts(scene: AnyScene) -> Facts:
     """What a scene is about, as names and values."""
-    return _woven(scene) if isinstance(scene, YarnScene) else _of_body(scene)
+    if isinstance(scene, YarnScene):
+        return _woven(scene)
+    if isinstance(scene, WorldScene):
+        return _world(scene)
+    assert isinstance(scene, Scene)
+    return _of_body(scene)
 
 
 def _of_body(scene: Scene) -> Facts:
@@ -50,12 +61,70 @@ def _of_body(scene: Scene) -> Facts:
     listed += _obstacles(scene)
     if scene.self_contact is not None:
         listed.append(("With itself", options_text(scene.self_contact)))
-    listed.append(("Starts", _start(scene)))
+    listed.append(("Starts", _start(scene.initial)))
     listed.append(("Damping", damping_text(scene.dampings)))
+    return [*listed, *_stepping(scene)]
+
+
+def _stepping(scene: Scene | WorldScene) -> Facts:
     name = type(scene.integrator).__name__
-    listed.append(("Solver", options_text(scene.solver)))
-    listed.append(("Time", f"{scene.duration:g} s in steps of {1e3 * scene.dt:.4g} ms, {name}"))
-    return listed
+    return [
+        ("Solver", options_text(scene.solver)),
+        ("Time", f"{scene.duration:g} s in steps of {1e3 * scene.dt:.4g} ms, {name}"),
+    ]
+
+
+def _world(scene: WorldScene) -> Facts:
+    group = scene.group
+    listed = [("Bodies", f"{len(scene.bodies)}, {group.total_mass:.3g} kg")]
+    for name, body in scene.bodies.items():
+        damping = scene.dampings[name]
+        own = damping if isinstance(damping, tuple) else () if damping is None else (damping,)
+        parts = [f"{_kind(body)}, {body.total_mass:.3g} kg"]
+        if isinstance(body, Body) and not isinstance(body, RigidBody):
+            parts += [text for _, text in _materials(body)]
+        elif isinstance(body, Cloth):
+            parts += [text for _, text in _sheet(body)]
+        held = int((~body.free.all(axis=1)).sum())
+        led = sum(np.size(support.vertices) for support in body.supports)
+        if isinstance(body, RigidBody):
+            parts += ["led along a path"] if led else ["held"] if held else []
+        elif held:
+            parts.append(f"held: {_held(held, led, 'vertices')}")
+        if scene.loads[name]:
+            parts.append(f"loads: {len(scene.loads[name])}")
+        if any((*scene.initial[name].velocity, *scene.initial[name].rotation)):
+            parts.append(f"starts {_start(scene.initial[name])}")
+        parts.append(f"damping: {damping_text(own)}")
+        listed.append((name, "; ".join(parts)))
+    listed += [("Attached", _attachment(each, scene)) for each in scene.attachments]
+    contact = "go through each other"
+    if scene.self_contact:
+        contact = options_text(scene.self_contact)
+    return [
+        *listed,
+        ("With each other", contact),
+        *_gravity(scene),
+        *_obstacles(scene),
+        *_stepping(scene),
+    ]
+
+
+def _kind(body: ElasticBody) -> str:
+    mesh = body.mesh
+    if isinstance(body, RigidBody):
+        return f"rigid, {body.mesh.skin.n_triangles:,} triangles"
+    if isinstance(body, SpringNetwork):
+        return f"{mesh.n_cells:,} springs between {mesh.n_vertices:,} vertices"
+    return f"{mesh.n_vertices:,} vertices, {mesh.n_cells:,} {CELLS[mesh.cell_nodes]}"
+
+
+def _attachment(given: Attachment, scene: WorldScene) -> str:
+    names = {id(body): name for name, body in scene.bodies.items()}
+    body, other = getattr(given, "body", None), getattr(given, "other", None)
+    ends = f"{names[id(body)]} to {'a place' if other is None else names[id(other)]}"
+    count = len(given.ties())
+    return f"{type(given).__name__.lower()}, {ends}" + (f", {count} vertices" if count > 1 else "")
 
 
 def _materials(body: Body) -> Facts:
@@ -98,13 +167,13 @@ def _held(held: int, led: int, what: str) -> str:
     return f"{held:,} {what}{moving}" if held else ""
 
 
-def _gravity(scene: Scene | YarnScene) -> Facts:
+def _gravity(scene: AnyScene) -> Facts:
     if not any(scene.gravity):
         return []
     return [("Gravity", _value(scene.gravity, "m/s²"))]
 
 
-def _obstacles(scene: Scene | YarnScene) -> Facts:
+def _obstacles(scene: AnyScene) -> Facts:
     alone = len(scene.obstacles) == 1
     return [
         ("Obstacle" if alone else f"Obstacle {i + 1}", _obstacle(obstacle))
@@ -112,8 +181,7 @@ def _obstacles(scene: Scene | YarnScene) -> Facts:
     ]
 
 
-def _start(scene: Scene) -> str:
-    given = scene.initial
+def _start(given: Initial) -> str:
     parts = ["at rest under its loads"] if given.equilibrium else []
     if given.mode is not None:
         parts.append(f"bent into vibration mode {given.mode} by {given.amplitude:g} m")

@@ -111,10 +111,15 @@ def linear(color: Sequence[float]) -> list[float]:
     return [channel**2.2 for channel in color]
 
 
-def add_obstacle(
-    document: gl.GLTF2, file: GltfFile, obstacle: DrawnObstacle, crease: float, times: int
+def add_rigid(
+    document: gl.GLTF2,
+    file: GltfFile,
+    obstacle: DrawnObstacle,
+    crease: float,
+    times: int,
+    material: int,
 ) -> None:
-    """Adds an obstacle as a child of the first node; ``times`` is the accessor of the frames."""
+    """Adds what keeps its shape below the first node; ``times`` is the accessor of the frames."""
     shading = Shading.cut(obstacle.vertices, obstacle.triangles, crease)
     primitive = gl.Primitive(
         attributes=gl.Attributes(
@@ -122,7 +127,7 @@ def add_obstacle(
             NORMAL=file.vectors(shading.normals(obstacle.vertices)),
         ),
         indices=file.indices(shading.triangles),
-        material=obstacle_material(document),
+        material=material,
     )
     index = add_mesh(document, obstacle.name, primitive)
     if obstacle.rotations is None or obstacle.translations is None:

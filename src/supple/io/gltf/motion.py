@@ -26,17 +26,18 @@ from supple.io.gltf.file import (
     add_channel,
     add_material,
     add_mesh,
-    add_obstacle,
+    add_rigid,
     linear,
     new_document,
     obstacle_material,
 )
 from supple.io.gltf.morph import morphing_lines, morphing_triangles
-from supple.io.obstacle_surfaces import drawn_obstacles
+from supple.io.obstacle_surfaces import DrawnObstacle, drawn_obstacles
 from supple.io.shapes import Morph, compress
+from supple.io.shown_bodies import Skins, shown_bodies
 from supple.io.surfaces import moving_surface
 from supple.io.yarn_surfaces import FAMILIES, SAMPLES, SIDES, YarnTubes
-from supple.mesh import Embedding, SpringMesh, YarnMesh
+from supple.mesh import SpringMesh, YarnMesh
 from supple.yarns import YarnCurves
 
 _HALF = float(np.sqrt(0.5))
@@ -75,7 +76,7 @@ def write_gltf(
     motion: Motion,
     path: str | os.PathLike[str],
     *,
-    skin: Embedding | None = None,
+    skin: Skins = None,
     tolerance: float = 1e-3,
     targets: int | None = None,
     crease: float = 40.0,
@@ -89,6 +90,8 @@ def write_gltf(
 ) -> GltfReport:
     """Writes a motion as a ``.glb`` file, its boundary, a skin embedded in it, springs or yarns.
 
+    Of several bodies each is a node of its own with its name; rigid ones move as they are.
+
     Args:
         motion: What to show; its first frame becomes the time 0 of the file.
         tolerance: How far vertices may be off, as a share of the bounding box's diagonal.
@@ -96,9 +99,10 @@ def write_gltf(
             engines stop at 8, browsers do not. If this is too few, a warning tells how far
             vertices are off, and so does the report.
         crease: Edges that bend by more than this at rest look sharp [degrees].
-        color: Red, green and blue of the material, linear, 0…1; yarns have their own.
+        color: Red, green and blue of the material, linear, 0…1; yarns have their own, and so have
+            several bodies.
         up: The axis of the motion that points up; glTF has y.
-        name: Of the body in the file.
+        name: Of the body in the file; several have their own.
         sides: Of the tubes that yarns are drawn as, 6 unless given; with 0 they are lines, in a far
             smaller file, and so they are by default where tubes had more than 200,000 vertices.
         samples: Pieces of a yarn from crossing to crossing.
@@ -122,30 +126,44 @@ def write_gltf(
     document = new_document(
         [gl.Node(name=f"{name} ({up} up)", rotation=_TURNS[up], children=[])], [0]
     )
-    if isinstance(motion.mesh, YarnMesh) and skin is None:
-        parts = _yarn_parts(document, file, motion, compressed, samples, sides, progress)
-    elif isinstance(motion.mesh, SpringMesh) and skin is None:
-        morph = compressed(motion.positions)
-        lines = morphing_lines(file, morph, motion.mesh.edges)
-        parts = [_Part(name, lines, morph)]
-        add_material(document, "neutral", color)
-    else:
-        surface = moving_surface(motion, skin)
-        shown = surface.rest, surface.triangles, surface.positions
-        made = morphing_triangles(
-            file, *shown, compressed, crease, textures=surface.textures, progress=progress
-        )
-        parts = [_Part(name, *made)]
-        add_material(document, "neutral", color)
+    parts: list[_Part] = []
+    rigid: list[tuple[DrawnObstacle, int]] = []
+    for body in shown_bodies(motion, skin, name=name):
+        own, mesh = body.motion, body.motion.mesh
+        if isinstance(mesh, YarnMesh) and body.skin is None:
+            parts += _yarn_parts(document, file, own, compressed, samples, sides, progress)
+            continue
+        if body.color is None:
+            material = add_material(document, "neutral", color)
+        else:
+            material = add_material(document, body.name, linear(body.color))
+        stiff = body.rigid()
+        if stiff is not None:
+            rigid.append((stiff, material))
+        elif isinstance(mesh, SpringMesh) and body.skin is None:
+            morph = compressed(own.positions)
+            lines = morphing_lines(file, morph, mesh.edges, material)
+            parts.append(_Part(body.name, lines, morph))
+        else:
+            surface = moving_surface(own, body.skin)
+            shown = surface.rest, surface.triangles, surface.positions
+            made = morphing_triangles(
+                file, *shown, compressed, crease, material=material, textures=surface.textures,
+                progress=progress,
+            )  # fmt: skip
+            parts.append(_Part(body.name, *made))
     drawn = drawn_obstacles(obstacles, motion)
     moves = any(len(part.morph.shapes) for part in parts)
-    moves = moves or any(obstacle.frames > 1 for obstacle in drawn)
+    moves = moves or bool(rigid) or any(obstacle.frames > 1 for obstacle in drawn)
     clock = file.scalars(times, bounded=True) if moves else -1
     for part in parts:
         _add_part(document, file, part, clock)
+    for stiff, material in rigid:
+        add_rigid(document, file, stiff, crease, clock, material)
     for obstacle in drawn:
         if obstacle.positions is None:
-            add_obstacle(document, file, obstacle, crease, clock)
+            material = obstacle_material(document)
+            add_rigid(document, file, obstacle, crease, clock, material)
             continue
         shown = obstacle.vertices, obstacle.triangles, obstacle.positions
         material = obstacle_material(document)
@@ -244,12 +262,12 @@ class _Compression:
     def report(self, size: int) -> GltfReport:
         """Of all parts so far, in a file of so many bytes."""
         squares = sum(float((errors**2).sum()) for errors in self._errors)
-        largest = [float(errors.max(initial=0.0)) for errors in self._errors]
+        largest = [0.0, *(float(errors.max(initial=0.0)) for errors in self._errors)]
         return GltfReport(
             targets=self._most,
             max_error=max(largest),
             bytes=size,
             rms_error=float(np.sqrt(squares / max(1, sum(each.size for each in self._errors)))),
-            tolerance=max(self._asked),
-            met=all(error <= asked for error, asked in zip(largest, self._asked, strict=True)),
+            tolerance=max(self._asked, default=0.0),
+            met=all(error <= asked for error, asked in zip(largest[1:], self._asked, strict=True)),
         )

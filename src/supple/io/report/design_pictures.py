@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import floor, log10
@@ -61,6 +61,7 @@ class ExamplePictures:
         cls, mesh: VolumeMesh, damping: ExampleDamping, shown: Shown, *, size: tuple[int, int]
     ) -> ExamplePictures:
         """Pictures of ``size`` (width, height) pixels."""
+        assert not isinstance(shown.skin, Mapping)  # one body
         surface = drawn_surface(mesh, shown.skin)
         shading = Shading.cut(surface.rest, surface.triangles, CREASE)
         own = shown.paint(surface.rest)[shading.source]

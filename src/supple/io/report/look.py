@@ -5,7 +5,7 @@ What the player, ``web/report/player.js``, is given is a motion as a few shapes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Literal
@@ -20,8 +20,8 @@ from supple.dynamics.motion import Motion
 from supple.io.obstacle_surfaces import GREY, DrawnObstacle, drawn_obstacles
 from supple.io.pictures import Camera, png_address, render
 from supple.io.shapes import compress
-from supple.io.surfaces import Shading, moving_surface
-from supple.mesh import Embedding
+from supple.io.shown_bodies import Skins
+from supple.io.surfaces import Shading, moving_bodies
 from supple.mesh.surface import vertex_normals
 from supple.web.pages import data_element, encoded, fill, json_text, script_element
 
@@ -39,24 +39,26 @@ class Run:
 
     ``name`` tells runs apart; ``facts`` are names and values to list where runs are compared;
     ``steps`` (k, 2) the time [s] that each step led to and how long it took to compute [s], for
-    the steps where that was measured.
+    the steps where that was measured, and ``contacts`` (k,) how many there were in each.
     """
 
     name: str
     motion: Motion
     facts: Sequence[tuple[str, str]] = ()
     steps: Floats | None = None
+    contacts: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Shown:
     """What is drawn of a body: its boundary, or a skin with colours (s, 3) of its vertices in 0…1.
 
-    ``floor`` is the level [m] along ``up`` that shadows fall on, None for no shadow.
+    Of several bodies each has its colour, and skins are by their names. ``floor`` is the level [m]
+    along ``up`` that shadows fall on, None for no shadow.
     """
 
-    skin: Embedding | None
-    colors: Floats | None
+    skin: Skins
+    colors: Floats | Mapping[str, Floats] | None
     floor: float | None
     up: Literal["z", "y"]
 
@@ -72,7 +74,7 @@ class Shown:
 
     def paint(self, rest: Floats, own: Floats | None = None) -> Floats:
         """Colours of a surface with vertices (s, 3): those given, if they fit, its own, or clay."""
-        given = own if self.colors is None else self.colors
+        given = own if self.colors is None or isinstance(self.colors, Mapping) else self.colors
         paint = np.tile(PAINT, (len(rest), 1)) if given is None else given
         if paint.shape != rest.shape:
             raise InputError(
@@ -114,7 +116,8 @@ class Look:
         obstacles: Sequence[Obstacle] = (),
     ) -> Look:
         """How runs of the same mesh look."""
-        moving = [moving_surface(run.motion, shown.skin) for run in runs]
+        colors = shown.colors if isinstance(shown.colors, Mapping) else None
+        moving = [moving_bodies(run.motion, shown.skin, colors) for run in runs]
         first = moving[0]
         shading = Shading.cut(first.rest, first.triangles, 180.0 if first.round else CREASE)
         paint = shown.paint(first.rest, first.colors)

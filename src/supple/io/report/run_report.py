@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal
@@ -18,12 +18,14 @@ from supple.dynamics.motion import Motion
 from supple.io.report.look import Look, Run, Shown
 from supple.io.report.page import comparison, ending, figures, header, pairs, write_page
 from supple.io.report.plots import Curve, Plot
-from supple.mesh import Embedding
+from supple.io.shown_bodies import Skins, shown_bodies
+from supple.mesh import MeshGroup
 
 __all__ = ["Run", "floor_under", "write_report"]
 
 _STILLS = 6
 _STILL_SIZE = (232, 276)
+_CURVES = 5  # that a plot can tell apart
 _TIED = 1e-6  # share by which the squares of what moves equally far, by symmetry, may differ
 
 
@@ -34,8 +36,8 @@ def write_report(
     title: str,
     summary: str = "",
     facts: Sequence[tuple[str, str]] = (),
-    skin: Embedding | None = None,
-    colors: Floats | None = None,
+    skin: Skins = None,
+    colors: Floats | Mapping[str, Floats] | None = None,
     free: bool = False,
     floor: float | None = None,
     up: Literal["z", "y"] = "z",
@@ -50,8 +52,9 @@ def write_report(
         title: Of the page.
         summary: A sentence under the title.
         facts: Names and values that say what was simulated.
-        skin: A surface embedded in the mesh, to be drawn instead of its boundary.
-        colors: Red, green and blue of the skin's vertices in 0…1, (s, 3).
+        skin: A surface embedded in the mesh, to be drawn instead of its boundary; of several bodies
+            a table of them, by the bodies' names.
+        colors: Red, green and blue of the skin's vertices in 0…1, (s, 3), or such a table.
         free: The body is held by nothing: show its momenta.
         floor: Level [m] along ``up`` that shadows fall on, None for no shadow.
         up: The axis of the motion that points up.
@@ -62,7 +65,7 @@ def write_report(
         raise InputError("a report needs at least one run")
     shown = Shown(skin, colors, floor, up)
     look = Look.of(runs, shown, size=_STILL_SIZE, obstacles=obstacles)
-    parts = [header(title, summary), look.stage(), _strip(runs, look)]
+    parts = [header(title, summary), look.stage(), _names(runs[0].motion), _strip(runs, look)]
     if facts:
         parts.append(f"<h2>What was simulated</h2>{pairs(facts)}")
     point = Tracked.of(runs[0].motion)
@@ -79,6 +82,19 @@ def floor_under(body: ElasticBody, *, up: Literal["z", "y"] = "z") -> float | No
     if len(held) and held.max() <= z.min() + 0.1 * (z.max() - z.min()):
         return float(z.min())
     return None
+
+
+def _names(motion: Motion) -> str:
+    """What several bodies are called, each in its colour."""
+    if not isinstance(motion.mesh, MeshGroup):
+        return ""
+    named = "".join(
+        f'<span><i style="background:rgb({",".join(f"{round(255 * c)}" for c in each.color)})"></i>'
+        f"{escape(each.name)}</span>"
+        for each in shown_bodies(motion)
+        if each.color is not None
+    )
+    return f'<div class="bodies">{named}</div>'
 
 
 def _strip(runs: Sequence[Run], look: Look) -> str:
@@ -110,7 +126,8 @@ def _moments(first: Motion, motion: Motion) -> list[int]:
 def _plots(runs: Sequence[Run], point: Tracked, free: bool) -> list[Plot]:
     motion = runs[0].motion
     several = len(runs) > 1
-    plots = moving_plots(runs, point)
+    plots = _body_plots(motion) if isinstance(motion.mesh, MeshGroup) else []
+    plots = plots or moving_plots(runs, point)
     for run in runs:
         plots.append(_energies(run, f" · {run.name}" if several else ""))
     if free:
@@ -121,9 +138,38 @@ def _plots(runs: Sequence[Run], point: Tracked, free: bool) -> list[Plot]:
             axes = [Curve("xyz"[k], values[:, k], k + 1) for k in range(3)]
             plots.append(Plot(title, unit, motion.times, axes))
     for run in runs:
+        plots += _contacts(run, f" · {run.name}" if several else "")
         if run.steps is not None and len(run.steps) > 1:
             plots.append(_step_times(run.steps, f" · {run.name}" if several else ""))
     return plots
+
+
+def _body_plots(motion: Motion) -> list[Plot]:
+    """How far the middle of each of several bodies has gone, by as many as a plot can show."""
+    bodies = shown_bodies(motion)
+    middles = [each.motion.displacements.mean(axis=1) for each in bodies]
+    gone = [np.linalg.norm(x - x[0], axis=1) for x in middles]
+    farthest = sorted(np.argsort([-away.max() for away in gone], kind="stable")[:_CURVES].tolist())
+    curves = [Curve(bodies[k].name, gone[k], number) for number, k in enumerate(farthest, 1)]
+    those = "Those that go farthest: m" if len(bodies) > _CURVES else "M"
+    caption = f"{those}ean displacement of each body's vertices since the start, as a distance."
+    return [Plot("How far bodies have gone", "m", motion.times, curves, caption, from_zero=True)]
+
+
+def _contacts(run: Run, suffix: str) -> list[Plot]:
+    if run.steps is None or run.contacts is None or not run.contacts.any():
+        return []
+    return [
+        Plot(
+            f"Contacts in each step{suffix}",
+            "",
+            run.steps[:, 0],
+            [Curve("contacts", run.contacts.astype(float))],
+            "Contacts with obstacles that press, and pairs of surfaces that are near, where they "
+            f"were most in the step; {int(run.contacts.max()):,} at most.",
+            from_zero=True,
+        )
+    ]
 
 
 def _energies(run: Run, suffix: str) -> Plot:

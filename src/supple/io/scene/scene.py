@@ -34,7 +34,7 @@ from supple.io.scene.schema import MISSING, SHEETS, Problems, Refused, Table
 from supple.io.scene.world_fields import WORLD_SCENE, body_named
 from supple.io.scene.worlds import WorldScene, build_world, check_implicit, own_dampings
 from supple.io.scene.yarns import YarnScene, build_yarn_scene
-from supple.mesh import Mesh, VolumeMesh
+from supple.mesh import Embedding, Mesh, VolumeMesh
 from supple.reduction import vibration_modes
 from supple.solvers import Newton
 from supple.solvers.interface import StageSolver
@@ -59,6 +59,8 @@ class Scene(AnyScene):
     integrator: Integrator
     solver: StageSolver
     self_contact: SelfContact | None = None
+    skin: Embedding | None = None
+    colors: Floats | None = None
     targets: tuple[Unloading, ...] = ()
     design: DesignOptions = field(default_factory=DesignOptions)
 
@@ -164,8 +166,10 @@ def load_scene(
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         twice = _TWICE.search(str(error))
-        told = f"two bodies are called {twice[1]!r}; give each a name of its own" if twice else error
-        raise InputError(f"{file} is not TOML: {told}") from error
+        if twice:
+            told = f"two bodies are called {twice[1]!r}; give each a name of its own"
+            raise InputError(f"{file}: {told}") from error
+        raise InputError(f"{file} is not TOML: {error}") from error
     except RecursionError as error:
         raise InputError(f"{file} is not a scene: its arrays are nested too deeply") from error
     table = _changed(table, changes or {})
@@ -191,9 +195,7 @@ def load_scene(
         raise InputError(f"{file} has {len(found)} problems:{lines}") from None
 
 
-def _alone(
-    plan: dict[str, Any], body: str, problems: Problems
-) -> tuple[dict[str, Any], Problems]:
+def _alone(plan: dict[str, Any], body: str, problems: Problems) -> tuple[dict[str, Any], Problems]:
     """The scene of one body of a world alone, a solid or a sheet."""
     bodies = plan.get("bodies", {})
     if not bodies:
@@ -223,7 +225,9 @@ def _changed(table: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     bodies = made.get("bodies")
     if "damping" in changes and isinstance(bodies, dict):
         made["bodies"] = {
-            name: {k: v for k, v in each.items() if k != "damping"} if isinstance(each, dict) else each
+            name: {k: v for k, v in each.items() if k != "damping"}
+            if isinstance(each, dict)
+            else each
             for name, each in bodies.items()
         }
     before = table.get("obstacles", [])

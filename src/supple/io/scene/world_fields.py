@@ -17,16 +17,14 @@ from supple.io.scene.fields import (
     MOVING,
     PLACED,
     SCENE,
-    SHEETS,
     Dampings,
 )
 from supple.io.scene.models import MOVES, among, fields_of, find, required_of
 from supple.io.scene.schema import (
     MISSING,
-    POSITIVE,
+    SHEETS,
     VECTOR,
     Choice,
-    Either,
     File,
     Kind,
     Named,

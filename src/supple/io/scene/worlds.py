@@ -216,8 +216,9 @@ def _built(
             solid = build_mesh(plan, problems, recorded)
         problems.stop(before)
         assert solid is not None
-        body: ElasticBody = build_body(plan, solid, problems)
-        loads = build_loads(plan.get("loads", ()), body, solid, problems)
+        soft = build_body(plan, solid, problems)
+        loads = build_loads(plan.get("loads", ()), soft, solid, problems)
+        body: ElasticBody = soft
         skin, colors = solid.skin, solid.colors
     else:
         made = None

@@ -17,9 +17,10 @@ from supple.core.types import Floats, Ints, Progress
 from supple.dynamics.motion import Motion
 from supple.io.gltf.character import Part, RiggedFile
 from supple.io.obstacle_surfaces import GREY, DrawnObstacle, drawn_obstacles
-from supple.io.surfaces import MovingSurface, moving_surface
+from supple.io.shown_bodies import Color, ShownBody, Skins, SpringBars, shown_bodies
+from supple.io.surfaces import moving_surface
 from supple.io.yarn_surfaces import FAMILIES, SAMPLES, YarnTubes, following
-from supple.mesh import Embedding, TetMesh, YarnMesh
+from supple.mesh import SpringMesh, TetMesh, YarnMesh
 from supple.yarns import YarnCurves
 
 _COLOR = (0.72, 0.74, 0.78)
@@ -32,7 +33,7 @@ def write_usd(
     motion: Motion,
     path: str | os.PathLike[str],
     *,
-    skin: Embedding | None = None,
+    skin: Skins = None,
     volume: bool = False,
     up: Literal["z", "y"] = "z",
     name: str = "body",
@@ -43,11 +44,13 @@ def write_usd(
 ) -> None:
     """Writes a motion as ``.usd``, ``.usda`` or ``.usdc``: in metres, exact in time.
 
+    Of several bodies each is a prim of its own under its name; rigid ones are moved as a whole.
+
     Args:
         motion: Its first frame becomes the time code 0, and what is seen without a time.
         volume: Also write the solid, as a ``TetMesh`` with purpose "proxy"; needs a TetMesh.
         up: The axis of the motion that points up; the stage says so.
-        name: Of the prim, /World/<name>.
+        name: Of the prim, /World/<name>; several bodies have their own.
         sides: Of the tubes that yarns are written as; with 0 they are curves with a width.
         samples: Pieces of a tube from crossing to crossing.
         obstacles: What the body met, as meshes under /World/obstacles, moving or not.
@@ -61,18 +64,16 @@ def write_usd(
         raise InputError(f"name={name!r} must be letters, digits and _, not starting with a digit")
     if up not in ("z", "y"):
         raise InputError(f"up={up!r} must be 'z' or 'y'")
-    solid = motion.mesh if volume else None
-    if solid is not None and not isinstance(solid, TetMesh):
+    if volume and not isinstance(motion.mesh, TetMesh):
         raise InputError(
-            f"volume=True writes tetrahedra, but the motion has a {type(solid).__name__}"
+            f"volume=True writes tetrahedra, but the motion has a {type(motion.mesh).__name__}"
         )
-    woven = isinstance(motion.mesh, YarnMesh) and skin is None
-    surface = None if woven else moving_surface(motion, skin)
+    bodies = shown_bodies(motion, skin, name=name)
     drawn = drawn_obstacles(obstacles, motion)
     tubes = samples, sides
     _replace_stage(
         path,
-        lambda file: _write_stage(motion, file, surface, solid, up, name, tubes, drawn, progress),
+        lambda file: _write_stage(motion, file, bodies, volume, up, tubes, drawn, progress),
     )
 
 
@@ -104,44 +105,86 @@ def _require_pxr() -> None:
 def _write_stage(
     motion: Motion,
     file: Path,
-    surface: MovingSurface | None,
-    solid: TetMesh | None,
+    bodies: Sequence[ShownBody],
+    volume: bool,
     up: Literal["z", "y"],
-    name: str,
     tubes: tuple[int, int],
     obstacles: Sequence[DrawnObstacle],
     progress: Progress | None,
 ) -> None:
-    from pxr import UsdGeom, Vt
-
     rate = motion.frame_rate if len(motion) > 1 else _STILL_RATE
     stage, codes = _new_stage(file, motion.times, rate, up)
     for obstacle in obstacles:
-        _add_obstacle(stage, obstacle, codes)
-    samples, sides = tubes
-    path = f"/World/{name}"
-    if surface is not None:
-        mesh = _add_mesh(stage, path, surface.triangles, _COLOR)
-        if surface.textures is not None:
-            _add_textures(mesh, surface.textures)
-        moving: list[_Moving] = [
-            (mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), surface.frame, 0.0)
-        ]
-    elif sides:
-        moving = _add_yarn_tubes(stage, path, motion, samples, sides)
-    else:
-        moving = _add_yarn_curves(stage, path, motion)
-    if solid is not None:
-        tets = UsdGeom.TetMesh.Define(stage, f"/World/{name}_volume")
-        tets.CreatePurposeAttr(UsdGeom.Tokens.proxy)
-        tets.CreateTetVertexIndicesAttr(Vt.Vec4iArray.FromNumpy(solid.cells.astype(np.int32)))
-        tets.CreateSurfaceFaceVertexIndicesAttr(
-            Vt.Vec3iArray.FromNumpy(solid.boundary_facets().astype(np.int32))
-        )
-        points, extent, X = tets.CreatePointsAttr(), tets.CreateExtentAttr(), solid.vertices
-        moving.append((points, extent, lambda i: X + motion.displacements[i], 0.0))
+        _add_rigid(stage, f"/World/obstacles/{obstacle.name}", obstacle, codes, GREY)
+    moving: list[_Moving] = []
+    taken = ["obstacles"]
+    for body in bodies:
+        taken.append(_identifier(body.name, taken))
+        path = f"/World/{taken[-1]}"
+        moving += _add_body(stage, path, body, codes, tubes)
+        if volume:
+            moving.append(_add_volume(stage, f"{path}_volume", body.motion))
     _set_frames(codes, moving, progress)
     stage.Save()
+
+
+def _add_body(
+    stage: Any, path: str, body: ShownBody, codes: Floats, tubes: tuple[int, int]
+) -> list[_Moving]:
+    """Adds one body; what of it has points that move."""
+    mesh, color = body.motion.mesh, body.color or _COLOR
+    samples, sides = tubes
+    rigid = body.rigid()
+    if rigid is not None:
+        _add_rigid(stage, path, rigid, codes, color)
+        return []
+    if isinstance(mesh, YarnMesh) and body.skin is None:
+        if sides:
+            return _add_yarn_tubes(stage, path, body.motion, samples, sides)
+        return _add_yarn_curves(stage, path, body.motion)
+    if isinstance(mesh, SpringMesh) and body.skin is None:
+        return [_add_springs(stage, path, body.motion, color)]
+    surface = moving_surface(body.motion, body.skin)
+    prim = _add_mesh(stage, path, surface.triangles, color)
+    if surface.textures is not None:
+        _add_textures(prim, surface.textures)
+    return [(prim.CreatePointsAttr(), prim.CreateExtentAttr(), surface.frame, 0.0)]
+
+
+def _add_volume(stage: Any, path: str, motion: Motion) -> _Moving:
+    """Adds the tets of a solid, without points yet."""
+    from pxr import UsdGeom, Vt
+
+    solid = motion.mesh
+    assert isinstance(solid, TetMesh)
+    tets = UsdGeom.TetMesh.Define(stage, path)
+    tets.CreatePurposeAttr(UsdGeom.Tokens.proxy)
+    tets.CreateTetVertexIndicesAttr(Vt.Vec4iArray.FromNumpy(solid.cells.astype(np.int32)))
+    tets.CreateSurfaceFaceVertexIndicesAttr(
+        Vt.Vec3iArray.FromNumpy(solid.boundary_facets().astype(np.int32))
+    )
+    X = solid.vertices
+    points, extent = tets.CreatePointsAttr(), tets.CreateExtentAttr()
+    return points, extent, lambda i: X + motion.displacements[i], 0.0
+
+
+def _add_springs(stage: Any, path: str, motion: Motion, color: Color) -> _Moving:
+    """Adds springs as straight ``BasisCurves``, each between two points of its own."""
+    from pxr import Gf, UsdGeom, Vt
+
+    mesh = motion.mesh
+    assert isinstance(mesh, SpringMesh)
+    width = 2 * SpringBars(mesh).radius
+    prim = UsdGeom.BasisCurves.Define(stage, path)
+    prim.CreateTypeAttr(UsdGeom.Tokens.linear)
+    counts = np.full(mesh.n_cells, 2, dtype=np.int32)
+    prim.CreateCurveVertexCountsAttr(Vt.IntArray.FromNumpy(counts))
+    prim.CreateWidthsAttr([width])
+    prim.SetWidthsInterpolation(UsdGeom.Tokens.constant)
+    prim.CreateDisplayColorAttr([Gf.Vec3f(*color)])
+    ends = mesh.cells.ravel()
+    points, extent = prim.CreatePointsAttr(), prim.CreateExtentAttr()
+    return points, extent, lambda i: (mesh.vertices + motion.displacements[i])[ends], 0.5 * width
 
 
 def _set_frames(codes: Floats, moving: Sequence[_Moving], progress: Progress | None) -> None:
@@ -178,7 +221,7 @@ def _new_stage(file: Path, times: Floats, rate: float, up: Literal["z", "y"]) ->
     return stage, codes
 
 
-def _add_mesh(stage: Any, path: str, triangles: Ints, color: tuple[float, float, float]) -> Any:
+def _add_mesh(stage: Any, path: str, triangles: Ints, color: Color) -> Any:
     """A mesh of triangles that has no points yet."""
     from pxr import Gf, UsdGeom, Vt
 
@@ -204,10 +247,10 @@ def _add_textures(mesh: Any, textures: Floats) -> None:
     st.Set(Vt.Vec2fArray.FromNumpy(values))
 
 
-def _add_obstacle(stage: Any, obstacle: DrawnObstacle, codes: Floats) -> None:
+def _add_rigid(stage: Any, path: str, obstacle: DrawnObstacle, codes: Floats, color: Color) -> None:
     from pxr import Gf
 
-    mesh = _add_mesh(stage, f"/World/obstacles/{obstacle.name}", obstacle.triangles, GREY)
+    mesh = _add_mesh(stage, path, obstacle.triangles, color)
     points = obstacle.vertices
     place = mesh.CreatePointsAttr(_vectors(points))
     extent = mesh.CreateExtentAttr(_extent_of(points))
@@ -327,8 +370,13 @@ def _names(parts: Sequence[Part]) -> list[str]:
     """A name for each part, which USD takes, and which no other has."""
     found: list[str] = []
     for part in parts:
-        name = re.sub(r"\W|^(?=\d)", "_", part.name, flags=re.ASCII)
-        while name in found:
-            name += "_"
-        found.append(name)
+        found.append(_identifier(part.name, found))
     return found
+
+
+def _identifier(name: str, taken: Sequence[str]) -> str:
+    """A name as USD takes it, unlike those that are taken."""
+    made = re.sub(r"\W|^(?=\d)", "_", name, flags=re.ASCII)
+    while made in taken:
+        made += "_"
+    return made
