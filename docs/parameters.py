@@ -14,6 +14,7 @@ from supple.damping.example import Example
 from supple.integrators import INTEGRATORS
 from supple.io.scene.fields import CLOTH_MATERIALS, YARN_DAMPINGS
 from supple.io.scene.models import SOLVERS
+from supple.io.scene.world_fields import ATTACHMENTS, Rigid, Springs
 from supple.materials import MATERIALS
 from supple.solvers.linear import LINEAR_SOLVERS
 
@@ -31,6 +32,7 @@ SECTIONS: dict[str, Iterable[type]] = {
     "Dampings": DAMPINGS,
     "Dampings of yarns": YARN_DAMPINGS,
     "Obstacles": OBSTACLES,
+    "Attachments": ATTACHMENTS,
     "Integrators": INTEGRATORS,
     "Solvers": SOLVERS,
     "Linear solvers": LINEAR_SOLVERS,
@@ -44,7 +46,7 @@ def page() -> str:
         parts.append(f"\n## {title}\n")
         parts += [_of_class(cls, classes) for cls in sorted(classes, key=lambda cls: cls.__name__)]
     parts.append("\n## Others\n")
-    parts += [_of_class(cls) for cls in (Example, SelfContact)]
+    parts += [_of_class(cls) for cls in (Example, Rigid, SelfContact, Springs)]
     return "".join(parts)
 
 

@@ -36,6 +36,8 @@ def changes_of(given: argparse.Namespace) -> dict[str, Any]:
             raise InputError("--damping: yarns have one damping; give it once")
     if given.solver is not None:
         made["solver"] = _table("--solver", "method", given.solver, schema)
+    if given.self_contact is not None:
+        made["self_contact"] = _self_contact(given.self_contact, schema)
     if given.floor is not None:
         made["obstacles"] = [_floor(given, there, schema)]
     else:
@@ -48,7 +50,7 @@ def changes_of(given: argparse.Namespace) -> dict[str, Any]:
 def words_of(given: argparse.Namespace) -> list[str]:
     """The same options as they are typed."""
     words = [word for text in given.damping for word in ("--damping", text)]
-    for name in ("solver", "floor", "friction", "vertex_restitution"):
+    for name in ("solver", "self_contact", "floor", "friction", "vertex_restitution"):
         value = getattr(given, name)
         if value is not None:
             words += [f"--{_typed(name)}", f"{value:g}" if isinstance(value, float) else value]
@@ -57,6 +59,23 @@ def words_of(given: argparse.Namespace) -> list[str]:
 
 def _typed(name: str) -> str:
     return name.replace("_", "-")
+
+
+def _self_contact(text: str, schema: Table) -> bool | dict[str, Any]:
+    """``field=value,field=value``, or ``none``."""
+    if "self_contact" not in schema.fields:
+        raise InputError("--self-contact: yarns have none")
+    if text == "none":
+        return False
+    try:
+        table: dict[str, Any] = tomllib.loads(f"it = {{ {text} }}")["it"]
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(
+            f"--self-contact {text} cannot be read: write field=value,field=value, e.g. "
+            "friction=0.3, or none"
+        ) from error
+    _check("self_contact", "self_contact", table, f"--self-contact {text}", schema)
+    return table
 
 
 def _table(option: str, key: str, text: str, schema: Table) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def _one(given: argparse.Namespace, *, several: bool) -> int:
             say(f"  {result.damping_file}", quiet=given.quiet)
 
     with TargetReporter("design", quiet=given.quiet) as reporter:
-        scene = open_design(given.scene, progress=reporter)
+        scene = open_design(given.scene, body=given.body, progress=reporter)
         examples = 0 if scene.by_example is None else len(scene.by_example.examples)
         asked = f"{count(len(scene.targets), 'target')} for {count(examples, 'example')}"
         space = scene.design.space_for(scene.solid)
@@ -67,6 +67,7 @@ def _one(given: argparse.Namespace, *, several: bool) -> int:
 def _interrupted(given: argparse.Namespace, folder: Path, interrupt: KeyboardInterrupt) -> str:
     """What there is of a design that was interrupted, and how to go on."""
     words = ["supple", "design", given.scene, "--output", str(folder), "--resume"]
+    words += [] if given.body is None else ["--body", given.body]
     best = "The releases made so far are kept"
     if isinstance(interrupt, DesignInterrupted) and interrupt.fit is not None:
         report = interrupt.fit.report
@@ -134,8 +135,9 @@ def _advise(result: DesignResult, *, quiet: bool) -> None:
         print(f"note: {note}", file=sys.stderr)
     if result.report is not None:
         say(f"  {result.report}\nLook: open {result.report} in a browser.", quiet=quiet)
-    scene = result.scene.path
+    scene, alone = result.scene.path, result.scene.alone
+    table = f"[bodies.{alone}.damping]" if alone else "[damping]"
     named = Path(os.path.relpath(result.damping_file, scene.parent)).as_posix()
-    say(f"Then: put this in place of [damping] and its examples in {scene}, and run it:\n"
-        f'\n  [damping]\n  file = "{named}"\n\n  {shlex.join(["supple", "run", str(scene)])}',
+    say(f"Then: put this in place of {table} and its examples in {scene}, and run it:\n"
+        f'\n  {table}\n  file = "{named}"\n\n  {shlex.join(["supple", "run", str(scene)])}',
         quiet=quiet)  # fmt: skip

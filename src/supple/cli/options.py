@@ -53,6 +53,8 @@ options:
 --damping MODEL:FIELD=VALUE,…  damp like this instead, e.g. strain-rate:shear=5,bulk=2; several add
     up, none takes all away
 --solver METHOD:FIELD=VALUE,…  solve like this instead, e.g. admm:iterations=30
+--self-contact FIELD=VALUE,…  how surfaces meet each other and themselves, e.g. friction=0.3; none
+    lets them through
 --floor HEIGHT  put a floor at this height [m] (0) under the body
 --friction MU  of the floor (0)
 --vertex-restitution E  share of its speed that each vertex keeps when it hits the floor, 0 to 1; by
@@ -104,6 +106,7 @@ options:
 --resume     go on with a design that was interrupted; the outcome is the same to the last bit
 --overwrite  replace an earlier design
 --no-report  write no report.html: no motions, and no comparison with the best linear damping
+--body NAME  of several bodies the one to design for, let go alone; by default that with targets
 {_COMMON}"""
 
 _MATCH = f"""

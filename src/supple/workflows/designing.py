@@ -23,7 +23,7 @@ from supple.design import (
 from supple.design.testbeds import make_testbed
 from supple.io.report.design_report import write_design_report
 from supple.io.report.run_report import Run, floor_under
-from supple.io.scene.scene import Scene, load_scene
+from supple.io.scene.scene import Scene, WorldScene, load_scene
 from supple.reduction import MotionError, ReducedModel
 from supple.reduction.errors.told import error_text, known_of
 from supple.workflows.design_parts import (
@@ -97,6 +97,7 @@ def design(
     file: str = "damping.toml",
     report: bool | None = None,
     shown: Shown | None = None,
+    body: str | None = None,
     progress: Progress | None = None,
     found: Callable[[DesignResult], None] | None = None,
 ) -> DesignResult:
@@ -115,6 +116,7 @@ def design(
         file: The name of the damping file.
         report: Whether to write the report, instead of what [output] report says.
         shown: What the report shows besides.
+        body: Of several bodies the one to design for, by its name; it is let go alone.
         progress: Called as ``progress(done, total, what)``; details of ``what`` follow a semicolon.
         found: Hears of the result each time that there is more: once the damping is written, and
             after the check in full space.
@@ -122,7 +124,7 @@ def design(
     folder = folder_of(scene, output, "_design")
     target, journal = folder / file, folder / _JOURNAL
     _check_earlier(target, journal, overwrite=overwrite, resume=resume)
-    scene = open_design(scene, progress=progress)
+    scene = open_design(scene, body=body, progress=progress)
     before, body = damping_to_design(scene), body_at_rest(scene)
     fresh = not folder.exists()
     make_folder(folder)
@@ -152,10 +154,25 @@ def design(
 
 
 def open_design(
-    scene: str | os.PathLike[str] | Scene, *, progress: Progress | None = None
+    scene: str | os.PathLike[str] | Scene,
+    *,
+    body: str | None = None,
+    progress: Progress | None = None,
 ) -> Scene:
-    """Reads a scene to design for it; stops where it is not of a solid."""
-    read = scene if isinstance(scene, Scene) else load_scene(scene, progress=progress)
+    """Reads a scene to design for it; stops where it is not of a solid.
+
+    Of several bodies it is that of ``body``, or of the only one that has targets, alone.
+    """
+    read = scene if isinstance(scene, Scene) else load_scene(scene, body=body, progress=progress)
+    if isinstance(read, WorldScene):
+        if len(read.with_targets) != 1:
+            found = ", ".join(read.with_targets) or "none"
+            raise InputError(
+                f"{read.path} has {len(read.bodies)} bodies, and a damping is designed for one, "
+                "let go alone; name it by ", Parameter("body"),
+                f". With targets, [[bodies.….targets]]: {found}",
+            )  # fmt: skip
+        read = load_scene(read.path, body=read.with_targets[0], progress=progress)
     if not (isinstance(read, Scene) and isinstance(read.body, Body)):
         raise InputError(f"{read.path} is a scene of cloth; dampings are designed for solids")
     return read

@@ -50,6 +50,7 @@ class Scene(AnyScene):
     """A scene of a solid, or of a sheet of cloth.
 
     ``targets`` are what is asked of the damping, and ``design`` how to find one that does it.
+    ``alone`` is the name of what is one of several bodies, here without the others.
     """
 
     body: Body | Cloth
@@ -63,6 +64,7 @@ class Scene(AnyScene):
     colors: Floats | None = None
     targets: tuple[Unloading, ...] = ()
     design: DesignOptions = field(default_factory=DesignOptions)
+    alone: str = ""
 
     @property
     def mesh(self) -> Mesh:
@@ -205,7 +207,7 @@ def _alone(plan: dict[str, Any], body: str, problems: Problems) -> tuple[dict[st
     problems.stop()
     tables = own_dampings(plan, body)
     beside = {k: v for k, v in plan.items() if k in (*COMMON, "integrator", "solver")}
-    made = {**beside, **bodies[body], "damping": tables, "obstacles": []}
+    made = {**beside, **bodies[body], "damping": tables, "obstacles": [], "alone": body}
     return made, problems.below(f"bodies.{body}")
 
 
@@ -221,7 +223,7 @@ def schema_of(table: Mapping[str, Any]) -> Table:
 
 def _changed(table: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     made = {key: value for key, value in table.items() if key not in changes or changes[key]}
-    made |= {key: value for key, value in changes.items() if value}
+    made |= {key: value for key, value in changes.items() if value or value is False}
     bodies = made.get("bodies")
     if "damping" in changes and isinstance(bodies, dict):
         made["bodies"] = {
@@ -292,6 +294,7 @@ def _built(
         self_contact=self_contact,
         targets=targets,
         design=DesignOptions(**plan.get("design", {})),
+        alone=plan.get("alone", ""),
         obstacles=obstacles,
     )
 
