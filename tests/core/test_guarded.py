@@ -33,6 +33,19 @@ class Kettle(Guarded):
         """Does nothing."""
 
 
+def test_only_what_is_public_is_offered():
+    class Hidden(Kettle):
+        @property
+        def _valve(self) -> float:
+            return 0.0
+
+        @_valve.setter
+        def _valve(self, value: float) -> None:
+            pass
+
+    refused("what can be set is heat", setattr, Hidden(), "colour", 1)
+
+
 def test_what_can_be_set_is_set():
     kettle = Kettle()
     kettle.heat = 3.0

@@ -188,6 +188,29 @@ def test_snapshots_and_copies_go_on_the_same():
     np.testing.assert_array_equal(stepped(sim, 4).state.u, after)
 
 
+def test_bodies_of_worlds_change_between_steps():
+    """Dampings and attachments go over to those that come; from there on all is as if anew."""
+    soft, other = soft_block((0, 0, 0.0)), soft_block((0, 0, 0.3))
+    stiff = soft_block((0, 0, 0.0), young=9e4)
+    options = {"gravity": (0, 0, -G), "dt": 1 / 100}
+    damping = {soft: sp.StrainRate(shear=50.0), other: sp.Rayleigh(mass=0.5)}
+    pins = [sp.Pin(soft, 0, stiffness=100.0), sp.Pin(soft, 26, other, 0, stiffness=50.0)]
+    sim = stepped(sp.Simulation([soft, other], damping=damping, attachments=pins, **options), 3)
+    kept = sim.snapshot()
+    sim.body = [stiff, other]
+    damping = {stiff: sp.StrainRate(shear=50.0), other: sp.Rayleigh(mass=0.5)}
+    pins = [sp.Pin(stiff, 0, stiffness=100.0), sp.Pin(stiff, 26, other, 0, stiffness=50.0)]
+    anew = sp.Simulation([stiff, other], damping=damping, attachments=pins, **options)
+    anew.state.u, anew.state.v, anew.state.time = sim.state.u, sim.state.v, sim.state.time
+    assert np.array_equal(stepped(sim, 3).state.u, stepped(anew, 3).state.u)
+    assert sim.bodies == (stiff, other)
+    refused("have to be the same", setattr, sim, "body", [stiff])
+    refused("have to be the same", setattr, sim, "body", [stiff, rope((0, 0, 1), (0, 0, 2), 3)])
+    sim.restore(kept)
+    assert sim.bodies == (soft, other)
+    assert sim.attachments[0].body is soft
+
+
 def test_motions_of_worlds_are_recorded_and_resumed(tmp_path):
     bodies = [soft_block((0, 0, 0.02)), sheet(0.2, 3, (0, 0, 0.13))]
 

@@ -1,7 +1,10 @@
 """Reduced models moved by explicit rules."""
 
+import copy
+
 import numpy as np
 import pytest
+from tests.refusals import refused
 
 import supple as sp
 from supple.integrators import INTEGRATORS, ExplicitIntegrator
@@ -61,3 +64,48 @@ def test_what_blows_up_is_told(model):
         live.run_steps(1000)
     with pytest.raises(sp.InputError, match="integrator is"):
         sp.ExplicitReducedSimulation(model, integrator=sp.Newmark())
+
+
+def test_settings_change_between_steps_as_in_a_new_simulation(model):
+    live = sp.ExplicitReducedSimulation(model, gravity=(0, 0, -9.81))
+    live.run_steps(20)
+    live.gravity, live.damping, live.integrator = (0, 1, -3), sp.Rayleigh(mass=0.3), sp.RK4()
+    live.edit(young=4e5)
+    options = {"gravity": (0, 1, -3), "damping": sp.Rayleigh(mass=0.3), "integrator": sp.RK4()}
+    anew = sp.ExplicitReducedSimulation(live.model, **options)
+    assert (live.dt, live.critical_dt) == (anew.dt, anew.critical_dt)
+    live.dt = anew.dt = 0.3 * anew.critical_dt
+    anew.q, anew.v, anew.time = live.q, live.v, live.time
+    for each in (live, anew):
+        each.run_steps(20)
+        each.step(dt=0.2 * each.critical_dt)
+    assert np.array_equal(live.q, anew.q)
+    assert live.time == anew.time
+
+
+def test_snapshots_go_back_to_the_last_bit(model):
+    live = sp.ExplicitReducedSimulation(model, gravity=(0, 0, -9.81), damping=sp.Rayleigh(mass=0.1))
+    live.run_steps(20)
+    kept, twin = live.snapshot(), copy.deepcopy(live)
+    live.run_steps(20)
+    there = live.q.copy()
+    live.edit(young=5e4)
+    live.integrator, live.dt = sp.RK4(), 0.1 * live.dt
+    live.model = live.model.detail(2)
+    live.run_steps(20)
+    live.restore(kept)
+    for each in (live, twin):
+        each.run_steps(20)
+        assert np.array_equal(each.q, there)
+
+
+def test_what_would_take_no_effect_or_burst_is_refused(model):
+    live = sp.ExplicitReducedSimulation(model)
+    refused("did you mean gravity", setattr, live, "gravty", (0, 0, 1))
+    refused("follows from the model", setattr, live, "critical_dt", 1.0)
+    refused("does not stay bounded", setattr, live, "dt", 1.02 * live.critical_dt)
+    refused("does not stay bounded", live.step, dt=1.02 * live.critical_dt)
+    live.dt = before = 0.9 * live.critical_dt
+    refused("does not stay bounded", live.edit, young=4e7)
+    assert live.dt == before
+    assert not live.q.flags.writeable

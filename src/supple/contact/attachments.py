@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -120,6 +120,14 @@ class Attachment(ABC):
     @abstractmethod
     def ties(self) -> Sequence[Tie]:
         """The springs that it is made of."""
+
+    def between(self, others: Mapping[ElasticBody, ElasticBody]) -> Attachment:
+        """The same attachment, of other bodies in place of those that it holds now."""
+        if not is_dataclass(self):
+            return self
+        held = {each.name: getattr(self, each.name) for each in fields(self)}
+        bodies = {k: v for k, v in held.items() if isinstance(v, ElasticBody) and v in others}
+        return replace(self, **{name: others[body] for name, body in bodies.items()})
 
     def _bodies(self, *bodies: object) -> None:
         for body in bodies:

@@ -47,7 +47,9 @@ class Guarded:
         settable = [
             each
             for each in dir(type(self))
-            if isinstance(found := getattr(type(self), each), property) and found.fset is not None
+            if each[0] != "_"
+            and isinstance(found := getattr(type(self), each), property)
+            and found.fset is not None
         ]
         can = f"what can be set is {', '.join(settable)}"
         instead = self._fixed.get(name)

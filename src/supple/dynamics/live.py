@@ -103,26 +103,34 @@ class LiveSimulation(Timed):
     def body(self) -> ElasticBody:
         """The body; assign another of the same mesh, such as one of another material, and go on.
 
-        Of several bodies it is their ``BodyGroup``.
+        Of several bodies it is their ``BodyGroup``; assign a list of as many bodies of the same
+        meshes, which take over the dampings and the attachments of those in their place.
         """
         return self._body
 
     @body.setter
-    def body(self, body: ElasticBody) -> None:
+    def body(self, body: ElasticBody | Sequence[ElasticBody]) -> None:
+        if isinstance(body, Sequence):
+            body = BodyGroup(body)
         instance("body", body, ElasticBody, "Body(mesh, StVK(young=1e6, poisson=0.4))")
         check_same_mesh("this body is", body, self._body)
-        before, self._body = self._body, body
+        before, self._body = (self._body, self._attachments), body
+        others = dict(zip(_parts_of(before[0]), _parts_of(body), strict=True))
+        damping = self._damping
         try:
-            self._set_up(self._damping, self._obstacles, self._self_contact)
+            self._attachments = tuple(each.between(others) for each in self._attachments)
+            if isinstance(damping, Mapping):
+                damping = {others[part]: own for part, own in damping.items()}
+            self._set_up(damping, self._obstacles, self._self_contact)
         except Exception:
-            self._body = before
+            self._body, self._attachments = before
             raise
         self._state._body = body
 
     @property
     def bodies(self) -> tuple[ElasticBody, ...]:
         """The bodies, in the order that they were given in; one, if there is one."""
-        return self._body.parts if isinstance(self._body, BodyGroup) else (self._body,)
+        return _parts_of(self._body)
 
     def state_of(self, body: ElasticBody | str) -> PartState:
         """Where one of several bodies is, itself or its name: ``u`` and ``v``, to be set too."""
@@ -356,6 +364,10 @@ _VALUES = (
     "_steps_done", "_run_start",
 )  # fmt: skip
 """What a simulation keeps from step to step beside its states."""
+
+
+def _parts_of(body: ElasticBody) -> tuple[ElasticBody, ...]:
+    return body.parts if isinstance(body, BodyGroup) else (body,)
 
 
 def _checked_attachments(

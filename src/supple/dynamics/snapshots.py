@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.group import BodyGroup
 from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.integrators import State
@@ -63,9 +64,15 @@ def check_same_mesh(what: str, body: ElasticBody, here: ElasticBody) -> None:
     """Stop where a body has other vertices or cells than that of a simulation."""
     if body is here:
         return
-    same = type(body) is type(here) and body.mesh.vertices.shape == here.mesh.vertices.shape
-    if not same or not np.array_equal(body.mesh.cells, here.mesh.cells):
+    ours, its = ((each.parts if isinstance(each, BodyGroup) else [each]) for each in (here, body))
+    if type(body) is not type(here) or len(its) != len(ours) or not all(map(_alike, its, ours)):
         raise InputError(
             f"{what} {body!r}, this simulation of {here!r}: vertices and cells have to be the "
             "same; start a new simulation"
         )
+
+
+def _alike(one: ElasticBody, other: ElasticBody) -> bool:
+    """Whether two bodies have the same vertices and cells."""
+    same = type(one) is type(other) and one.mesh.vertices.shape == other.mesh.vertices.shape
+    return same and np.array_equal(one.mesh.cells, other.mesh.cells)

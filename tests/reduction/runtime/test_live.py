@@ -102,6 +102,24 @@ class TestSnapshots:
         sim.restore(kept[1])
         assert (sim.dt, sim.integrator, sim.damping) == (1e-3, sp.BackwardEuler(), None)
 
+    @every_rule
+    @every_kind
+    def test_of_a_rule_with_fewer_or_more_stages(self, model, kind, rule):
+        """Rules need room of their own; going back to one, or taking its snapshot elsewhere."""
+        sim, steady = (simulation(kind, model, integrator=sp.BackwardEuler()) for _ in range(2))
+        for each in (sim, steady):
+            each.run_steps(3)
+        one = sim.snapshot()
+        sim.integrator = rule()
+        sim.run_steps(3)
+        other, there = sim.snapshot(), where(sim)
+        sim.restore(one)
+        for each in (sim, steady):
+            each.run_steps(4)
+        assert where(sim) == where(steady)
+        steady.restore(other)
+        assert where(steady) == there
+
     def test_between_steps_of_their_own_length(self, model):
         lengths = 1e-3 * np.random.default_rng(0).uniform(0.5, 2.0, size=6)
         ends = []

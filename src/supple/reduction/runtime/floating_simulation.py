@@ -88,10 +88,10 @@ class FloatingSimulation(RecordedStepper):
 
     def _fit_history(self) -> None:
         super()._fit_history()
-        points = self._vectors // 3
-        if len(self._rigid) < points:
-            more = np.zeros((points - len(self._rigid), *self._rigid.shape[1:]))
-            self._rigid = np.concatenate([self._rigid, more])
+        fitted = np.zeros((self._vectors // 3, *self._rigid.shape[1:]))
+        both = min(len(fitted), len(self._rigid))
+        fitted[:both] = self._rigid[:both]
+        self._rigid = fitted
 
     def _use(self, model: ReducedModel) -> None:
         assert model.floating is not None

@@ -87,10 +87,11 @@ class RecordedStepper(Stepper):
 
     def _fit_history(self) -> None:
         self._contexts = {}
-        if len(self._history) < self._vectors:
-            longer = zeros_apart(self._vectors, self._history.shape[1])
-            longer[: len(self._history)] = self._history
-            self._history = longer
+        if len(self._history) != self._vectors:  # as a snapshot of this rule has it
+            fitted = zeros_apart(self._vectors, self._history.shape[1])
+            both = min(len(fitted), len(self._history))
+            fitted[:both] = self._history[:both]
+            self._history = fitted
         self._history[_STAGES] = self._on_path()
 
     def _stretch_past(self, ratio: float) -> None:
