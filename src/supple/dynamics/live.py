@@ -41,6 +41,7 @@ DampingOf = (
     | None
     | Mapping[ElasticBody, Damping | Sequence[Damping] | None]
     | Mapping[str, Damping | Sequence[Damping] | None]
+    | Mapping[ElasticBody | str, Damping | Sequence[Damping] | None]
 )
 """Damping of a body, or of each of several; or a table that has for each of them its own."""
 ForceField = Callable[[float], ArrayLike]
@@ -111,7 +112,7 @@ class LiveSimulation(Timed):
     @body.setter
     def body(self, body: ElasticBody | Sequence[ElasticBody]) -> None:
         if isinstance(body, Sequence):
-            body = BodyGroup(body)
+            body = _named_like(self._body, body)
         instance("body", body, ElasticBody, "Body(mesh, StVK(young=1e6, poisson=0.4))")
         check_same_mesh("this body is", body, self._body)
         before, self._body = (self._body, self._attachments), body
@@ -120,7 +121,7 @@ class LiveSimulation(Timed):
         try:
             self._attachments = tuple(each.between(others) for each in self._attachments)
             if isinstance(damping, Mapping):
-                damping = {others[part]: own for part, own in damping.items()}
+                damping = {k if isinstance(k, str) else others[k]: v for k, v in damping.items()}
             self._set_up(damping, self._obstacles, self._self_contact)
         except Exception:
             self._body, self._attachments = before
@@ -377,6 +378,13 @@ def _checked_attachments(
     if found and not isinstance(solver, Newton):
         raise InputError(f"attachments need solver=Newton(); {type(solver).__name__} has none")
     return found
+
+
+def _named_like(before: ElasticBody, given: Sequence[ElasticBody]) -> BodyGroup:
+    """Bodies as one, with the names of those in their place."""
+    if isinstance(before, BodyGroup) and len(before.parts) == len(given):
+        return BodyGroup(dict(zip(before.mesh.names, given, strict=True)))
+    return BodyGroup(given)
 
 
 def _several_obstacles(given: Obstacle | Sequence[Obstacle]) -> tuple[Obstacle, ...]:

@@ -125,14 +125,14 @@ def design(
     target, journal = folder / file, folder / _JOURNAL
     _check_earlier(target, journal, overwrite=overwrite, resume=resume)
     scene = open_design(scene, body=body, progress=progress)
-    before, body = damping_to_design(scene), body_at_rest(scene)
+    before, solid = damping_to_design(scene), body_at_rest(scene)
     fresh = not folder.exists()
     make_folder(folder)
     try:
         if not resume:
             journal.unlink(missing_ok=True)
         try:
-            result = _find(scene, before, body, target, journal, progress)
+            result = _find(scene, before, solid, target, journal, progress)
         except DesignInterrupted as interrupt:
             if interrupt.fit is not None:
                 save_damping(interrupt.fit.damping, target)
@@ -141,8 +141,8 @@ def design(
         (folder / "report.html").unlink(missing_ok=True)  # that of an earlier design
         if found is not None:
             found(result)
-        if scene.design.verify and result.subject is not body:
-            result = _verify(result, body, progress)
+        if scene.design.verify and result.subject is not solid:
+            result = _verify(result, solid, progress)
             if found is not None:
                 found(result)
         if scene.report if report is None else report:
