@@ -272,7 +272,9 @@ class YarnLinearization(Linearization):
         problem.evaluate(self)
 
     def matrix(self, tangent: Tangent) -> Floats:
-        definite = tangent.definite
+        # Slack yarns make most matrices indefinite. A fixed number of full steps, which asks for
+        # friction majorized, has no line search to make up for that.
+        definite = tangent.definite or tangent.majorized
         if definite not in self._matrices:
             self._matrices[definite] = self._problem.matrix(self, definite=definite)
         return self._matrices[definite]
