@@ -15,7 +15,6 @@ import numpy as np
 
 from supple.core.errors import StepFailed
 from supple.core.types import Floats
-from supple.integrators import Stage
 from supple.solvers.interface import Linearization
 from supple.solvers.newton_iteration import NewtonIteration, forcing_term
 
@@ -94,9 +93,6 @@ class ActiveSetLoop:
         for iteration in range(_MOST_CUT_SHORT * count):
             if iteration:
                 here = problem.linearize(stage, u, with_matrix=True)
-                if not here.is_finite:
-                    u = self._projected_out(stage, u)
-                    here = problem.linearize(stage, u, with_matrix=True)
             if not here.is_finite:
                 raise self._newton.failed("the forces are not finite", stage, np.inf)
             step = self._newton.direction(here, _FIXED_ACCURACY, majorized=True)
@@ -108,14 +104,11 @@ class ActiveSetLoop:
             left -= length
             if left <= 0.0:
                 break
-        u = self._projected_out(stage, u)
+        out = problem.active_set.projected_out(stage, u) - u
+        u = u + problem.collision_free_step(u, out) * out if out.any() else u
         if not np.isfinite(u).all():
             raise self._newton.failed("the displacements are not finite", stage, np.inf)
         return u
-
-    def _projected_out(self, stage: Stage, u: Floats) -> Floats:
-        out = self._problem.active_set.projected_out(stage, u) - u
-        return u + self._problem.collision_free_step(u, out) * out if out.any() else u
 
     def _inexact_tolerance(self, here: Linearization) -> float:
         """How far from balance, of the forces at play, a round may end that is not the last."""

@@ -19,7 +19,7 @@ from supple.solvers.linear.conjugate_gradients import Iterative
 from supple.solvers.linear.levels import Levels
 
 _WORTHWHILE = 0.8  # of the nodes may be left after a round
-_ITERATIONS_PER_RENEWAL = 4.0  # that cost about as much as taking a new matrix
+_ITERATIONS_PER_RENEWAL = 6.0  # that cost about as much as taking a new matrix
 _RENEWALS = 8  # after the levels of another matrix were of no use
 
 
