@@ -3,9 +3,9 @@
 ``python -m benchmarks yarn_shirts FOLDER`` reads man and shirt as examples/shirt.py does. The sheet
 is put on and walks for a while; then it is woven as it hangs, at spacings up to those of the
 paper's two sizes, and goes on as yarns with one Newton iteration a step, as there. ``--save
-SHAPES`` keeps the sheet and the last shapes, and goes on from a sheet that is there; ``--sizes
-136,741`` takes some sizes alone, ``--steps`` says how many are measured after the first, and
-``--passing`` has the layers of the shirt pass through each other.
+SHAPES`` keeps the sheet and the last shapes, and goes on from what is there; ``--sizes 136,741``
+takes some sizes alone, ``--steps`` says how many are measured after the first, and ``--passing``
+has the layers of the shirt pass through each other.
 
 The sheet has no thickness and takes no notice of itself, so yarns that are woven from it begin too
 near each other, and the first step is one of parts.
@@ -58,9 +58,9 @@ def worn(folder: Path, file: Path) -> None:
 
 
 def shirt_on_the_man(
-    folder: Path, file: Path, spacing: float, *, passing: bool = False
+    folder: Path, file: Path, spacing: float, shape: Path | None, *, passing: bool = False
 ) -> YarnSimulation:
-    """The shirt as yarns, as fast as the sheet was, and the man at the same instant."""
+    """The shirt as yarns, in a saved shape or as the sheet was, and the man at the same instant."""
     sys.path.insert(0, str(ROOT / "examples"))
     import shirt
     import yarn_shirt
@@ -74,16 +74,21 @@ def shirt_on_the_man(
     later = YarnNet.from_garment(
         replace(flat, vertices=saved["x"] + DT * saved["v"]), spacing=spacing
     )
+    q, v = woven.rest_state, (later.positions - woven.net.positions) / DT
+    now = float(saved["time"])
+    if shape is not None and shape.exists():
+        kept = np.load(shape)
+        q, v, now = kept["q"].astype(float), kept["v"].astype(float), float(kept["time"])
     sim = YarnSimulation(
         woven,
         damping=yarn_shirt.DAMPINGS["medium"],
         gravity=(0, 0, -9.81),
-        obstacles=replace(man, times=np.asarray(man.times) - float(saved["time"])),
+        obstacles=replace(man, times=np.asarray(man.times) - now),
         self_contact=None if passing else YarnSelfContact(friction=0.3),
         iterations=1,
         dt=DT,
     )
-    sim.set_state(v=(later.positions - woven.net.positions) / DT)
+    sim.set_state(q=q, v=v)
     return sim
 
 
@@ -92,7 +97,8 @@ def measure(
 ) -> None:
     """Print a row of the table, but for the first and the last column, as JSON."""
     start = time.perf_counter()
-    sim = shirt_on_the_man(folder, file, spacing, passing=passing)
+    sim = shirt_on_the_man(folder, file, spacing, save, passing=passing)
+    begun = float(np.load(file if save is None or not save.exists() else save)["time"])
     made = time.perf_counter() - start
     spans, worked, parts = [], [], []
     for step in range(1 + steps):
@@ -103,7 +109,8 @@ def measure(
         parts.append(sim.parts)
         print(f"step {step}: {spans[-1]:.1f} s, {worked[-1]:.1f} s of cores", file=sys.stderr)
         if save is not None:
-            np.savez_compressed(save, q=sim.q.astype(np.float32), time=sim.time)
+            q, v = sim.q.astype(np.float32), sim.v.astype(np.float32)
+            np.savez_compressed(save, q=q, v=v, time=begun + sim.time)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     (man,) = sim.obstacles
     x, yarn, gaps = sim.q[:, :3], sim.cloth.warp, sim.layer_gaps

@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.yarn_shirts import SPACINGS, shirt_on_the_man  # noqa: E402
 
-WHOLE = Camera((0.0, 0.0, 0.9), 0.74, azimuth=-58.0, elevation=7.0)
+WHOLE = Camera((0.0, 0.0, 0.93), 0.92, azimuth=-58.0, elevation=7.0)
 ACROSS = 24  # spacings that the detail shows
 THICKER = 4.5  # so yarns are drawn in the detail, as a closer weave would show them
 CHEST = (0.06, -1.0, 1.02)  # [m] in front of the place that is shown
@@ -71,11 +71,11 @@ def picture(
 
 def pictures(folder: Path, shapes: Path, name: str) -> list[NDArray[np.uint8]]:
     """The whole shirt, and some yarns of it."""
-    saved = np.load(shapes / f"yarns_{name.replace(',', '')}.npz")
-    sim = shirt_on_the_man(folder, shapes / "worn.npz", SPACINGS[name])
+    saved = shapes / f"yarns_{name.replace(',', '')}.npz"
+    sim = shirt_on_the_man(folder, shapes / "worn.npz", SPACINGS[name], saved, passing=True)
     (man,) = sim.obstacles
-    mesh, x = sim.mesh, saved["q"][:, :3].astype(float)
-    skin = man.surface(float(saved["time"]))
+    mesh, x = sim.mesh, sim.q[:, :3]
+    skin = man.surface(0.0)
     painted = np.tile(CLOTH, (len(x), 1))
     whole = picture(x, sheet_triangles(mesh), painted, skin, WHOLE)
     ahead = x[x[:, 1] < np.median(x[:, 1])]  # on his front
