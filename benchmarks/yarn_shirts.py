@@ -29,7 +29,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import table
-from supple.yarns import YarnNet, YarnSelfContact, YarnSimulation
+from supple import AnimatedMesh, SheetMesh
+from supple.core.types import Floats
+from supple.yarns import WovenCloth, YarnNet, YarnSelfContact, YarnSimulation
 
 ROOT = Path(__file__).resolve().parents[1]
 SPACINGS = {"2,800": 1.5e-2, "20,000": 5.6e-3, "136,741": 2.15e-3, "1,053,175": 7.75e-4}
@@ -57,10 +59,10 @@ def worn(folder: Path, file: Path) -> None:
     np.savez(file, x=cloth.mesh.vertices + sim.state.u, v=sim.state.v, time=sim.state.time)
 
 
-def shirt_on_the_man(
-    folder: Path, file: Path, spacing: float, shape: Path | None, *, passing: bool = False
-) -> YarnSimulation:
-    """The shirt as yarns, in a saved shape or as the sheet was, and the man at the same instant."""
+def woven_shirt(
+    folder: Path, x: Floats, spacing: float
+) -> tuple[WovenCloth, AnimatedMesh, SheetMesh]:
+    """The shirt as yarns where its vertices are at x, the man, and its flat pattern."""
     sys.path.insert(0, str(ROOT / "examples"))
     import shirt
     import yarn_shirt
@@ -68,17 +70,26 @@ def shirt_on_the_man(
     from supple.bodies.cloth import front_and_back
 
     cloth, man = shirt.around(folder, _dressing(shirt.DRESSING))
-    saved = np.load(file)
     flat = front_and_back(cloth.mesh, facing=(0, -1, 0), up=(0, 0, 1))
-    woven = yarn_shirt.woven(replace(flat, vertices=saved["x"]), spacing)
-    later = YarnNet.from_garment(
-        replace(flat, vertices=saved["x"] + DT * saved["v"]), spacing=spacing
-    )
-    q, v = woven.rest_state, (later.positions - woven.net.positions) / DT
-    now = float(saved["time"])
+    return yarn_shirt.woven(replace(flat, vertices=x), spacing), man, flat
+
+
+def shirt_on_the_man(
+    folder: Path, file: Path, spacing: float, shape: Path | None, *, passing: bool = False
+) -> YarnSimulation:
+    """The shirt as yarns, in a saved shape or as the sheet was, and the man at the same instant."""
+    sheet = np.load(file)
+    woven, man, flat = woven_shirt(folder, sheet["x"], spacing)
+    import yarn_shirt
+
     if shape is not None and shape.exists():
         kept = np.load(shape)
         q, v, now = kept["q"].astype(float), kept["v"].astype(float), float(kept["time"])
+    else:
+        soon = replace(flat, vertices=sheet["x"] + DT * sheet["v"])
+        later = YarnNet.from_garment(soon, spacing=spacing)
+        q, v = woven.rest_state, (later.positions - woven.net.positions) / DT
+        now = float(sheet["time"])
     sim = YarnSimulation(
         woven,
         damping=yarn_shirt.DAMPINGS["medium"],

@@ -22,7 +22,7 @@ from supple.mesh import YarnMesh
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.yarn_shirts import SPACINGS, shirt_on_the_man  # noqa: E402
+from benchmarks.yarn_shirts import SPACINGS, woven_shirt  # noqa: E402
 
 WHOLE = Camera((0.0, 0.0, 0.93), 0.92, azimuth=-58.0, elevation=7.0)
 ACROSS = 24  # spacings that the detail shows
@@ -71,11 +71,10 @@ def picture(
 
 def pictures(folder: Path, shapes: Path, name: str) -> list[NDArray[np.uint8]]:
     """The whole shirt, and some yarns of it."""
-    saved = shapes / f"yarns_{name.replace(',', '')}.npz"
-    sim = shirt_on_the_man(folder, shapes / "worn.npz", SPACINGS[name], saved, passing=True)
-    (man,) = sim.obstacles
-    mesh, x = sim.mesh, sim.q[:, :3]
-    skin = man.surface(0.0)
+    saved = np.load(shapes / f"yarns_{name.replace(',', '')}.npz")
+    cloth, man, _ = woven_shirt(folder, np.load(shapes / "worn.npz")["x"], SPACINGS[name])
+    mesh, x = cloth.mesh, saved["q"][:, :3].astype(float)
+    skin = man.surface(float(saved["time"]))
     painted = np.tile(CLOTH, (len(x), 1))
     whole = picture(x, sheet_triangles(mesh), painted, skin, WHOLE)
     ahead = x[x[:, 1] < np.median(x[:, 1])]  # on his front
