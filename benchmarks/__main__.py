@@ -51,6 +51,7 @@ WITH_FOLDERS = [
     "drops",
     "self_contact",
     "contact_scenes",
+    "yarn_shirts",
 ]
 
 

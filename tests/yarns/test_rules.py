@@ -13,6 +13,7 @@ from tests.yarns.test_simulation import hanging, patch
 import supple as sp
 from supple.integrators import INTEGRATORS, ImplicitIntegrator, Newmark
 from supple.solvers import Cholesky
+from supple.solvers.interface import LinearSolver
 from supple.yarns import YarnDamping, YarnRayleigh, YarnSimulation
 
 RULES = [made() for made in INTEGRATORS if issubclass(made, ImplicitIntegrator)]
@@ -233,3 +234,37 @@ def test_too_few_iterations_never_leave_a_yarn_folded_back():
         s = sim.q[:, 3:]
         assert (s[nodes[:, 1], family] > s[nodes[:, 0], family]).all()
     assert np.isfinite(sim.v).all()
+
+
+class Watched(LinearSolver):
+    """Cholesky, and the eigenvalues of every matrix that it is given."""
+
+    def __init__(self) -> None:
+        self.sizes: list[np.ndarray] = []
+
+    def bind(self, pattern, free):
+        bound = Cholesky().bind(pattern, free)
+        solve_with = bound.take
+
+        def take(values, *others):
+            self.sizes.append(np.linalg.eigvalsh(pattern.full(values).toarray()))
+            solve_with(values, *others)
+
+        bound.take = take
+        return bound
+
+
+def test_full_steps_take_a_definite_matrix_where_yarns_are_slack():
+    """Pressed together by a tenth, the cloth would buckle: its tangent matrix is indefinite."""
+    body, linear = patch(friction=0.0), Watched()
+    q = body.rest_state
+    q[:, :2] *= 0.9
+    stretch = np.zeros((body.pattern.n_blocks, 5, 5))
+    body.strain_potential("stretch", q, np.zeros_like(q), stretch)
+    exact = np.linalg.eigvalsh(body.pattern.full(stretch).toarray())
+    assert exact[0] < -1e-3 * exact[-1]
+    sim = YarnSimulation(body, dt=0.1, iterations=1, linear=linear)
+    sim.set_state(q=q)
+    sim.step()
+    assert len(linear.sizes) == 1
+    assert linear.sizes[0][0] > -1e-12 * linear.sizes[0][-1]

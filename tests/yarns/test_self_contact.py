@@ -147,6 +147,17 @@ def two_sheets(gap: float, n: int = 6) -> tuple[WovenCloth, np.ndarray]:
     return body, np.arange(net.n_nodes) >= one.n_nodes
 
 
+def test_gaps_are_those_between_the_layers():
+    body, above = two_sheets(0.6 * THICK)
+    sim = YarnSimulation(body, self_contact=YarnSelfContact())
+    assert len(sim.layer_gaps) >= above.sum()
+    assert sim.layer_gaps.min() == pytest.approx(0.6 * THICK)
+    assert sim.layer_gaps.max() < THICK
+    far, _ = two_sheets(1.1 * THICK)
+    assert not len(YarnSimulation(far, self_contact=YarnSelfContact()).layer_gaps)
+    assert not len(YarnSimulation(body).layer_gaps)
+
+
 def test_forces_are_the_gradient_and_add_up_to_nothing():
     body, above = two_sheets(0.6 * THICK)
     forces = SelfContactForces(body, YarnSelfContact(friction=0.5))

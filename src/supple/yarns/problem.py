@@ -163,6 +163,12 @@ class YarnProblem(Problem):
         work = 0.0 if self.contact is None else 2 * self._friction.potential(x)
         return work if self.layers is None else work + self.layers.taken(x)
 
+    def layer_gaps(self, q: Floats) -> Floats:
+        """Distances of places where the cloth touches itself at q (n, 5) [m], (k,)."""
+        if self.layers is None:
+            return np.zeros(0)
+        return self.layers.gaps(np.ascontiguousarray(q[:, :3]))
+
     def stored_between_layers(self, q: Floats) -> float:
         """What contacts of the cloth with itself store at q (n, 5) [J]."""
         return 0.0 if self.layers is None else self.layers.energy(np.ascontiguousarray(q[:, :3]))
@@ -272,7 +278,9 @@ class YarnLinearization(Linearization):
         problem.evaluate(self)
 
     def matrix(self, tangent: Tangent) -> Floats:
-        definite = tangent.definite
+        # Slack yarns make most matrices indefinite. A fixed number of full steps, which asks for
+        # friction majorized, has no line search to make up for that.
+        definite = tangent.definite or tangent.majorized
         if definite not in self._matrices:
             self._matrices[definite] = self._problem.matrix(self, definite=definite)
         return self._matrices[definite]

@@ -128,6 +128,13 @@ class SelfContactForces:
         found: float = kernels.free_share(x, step, self._pairs, self._triangles, limit)
         return found
 
+    def gaps(self, x: Floats) -> Floats:
+        """Distances [m] of the pairs that touch at x (n, 3), all below ``distance``."""
+        self._ensure(x)
+        found = np.empty(len(self._pairs))
+        kernels.distances(x, self._pairs, self._triangles, found)
+        return found[found < self.distance]
+
     # -- forces ------------------------------------------------------------------------------
 
     def begin(self, start: Floats, past: Floats, h: float) -> None:

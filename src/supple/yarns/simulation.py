@@ -329,6 +329,14 @@ class YarnSimulation(Timed):
         """Force of the obstacles on every crossing at the end of the last step [N], (n, 3)."""
         return self._problem.contact_forces(self._state.q)
 
+    @property
+    def layer_gaps(self) -> Floats:
+        """How far apart layers are where the cloth touches itself [m], crossing from cloth, (k,).
+
+        None has come to 0; they touch from the ``distance`` of ``YarnSelfContact`` on.
+        """
+        return self._problem.layer_gaps(self._state.q)
+
     def run(
         self,
         duration: float,

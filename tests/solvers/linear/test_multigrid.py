@@ -154,7 +154,7 @@ def test_levels_are_renewed_when_they_no_longer_serve():
         solver.solve(rhs, 1e-6)
         counts.append(solver.iterations)
     assert counts[0] > fresh
-    assert counts[-1] < counts[0]
+    assert max(counts[1:]) < counts[0] <= 3 * fresh  # old levels are given up in time
 
 
 def test_indefinite_matrix_is_refused():
@@ -162,6 +162,7 @@ def test_indefinite_matrix_is_refused():
     bad = values.copy()
     bad[pattern.indptr[:-1]] -= 1.5 * np.abs(bad[pattern.indptr[:-1]])
     solver = sp.Multigrid(coarsest=60).bind(pattern, free)
+    single = solver.memory()
 
     def attempt():
         solver.take(bad)
@@ -169,6 +170,10 @@ def test_indefinite_matrix_is_refused():
 
     with pytest.raises(NotPositiveDefinite):
         attempt()
+    assert solver.memory() == single  # not precision was at fault
+    solver.take(values)
+    left = (pattern.multiply(values, solver.solve(rhs, 1e-6)) - rhs) * free
+    assert np.linalg.norm(left) < 1e-5 * np.linalg.norm(rhs)
 
 
 def test_too_stiff_for_single_precision_goes_on_in_double():

@@ -1,12 +1,12 @@
 """Levels of a multigrid method: symmetric block matrices with both triangles, row by row.
 
-The blocks of a row are in the order of a Gauss–Seidel sweep: those of earlier rows, the diagonal at
-``middle``, those of later rows.
+Memory bounds the loops over rows. Each therefore reads blocks in one direction, first to last or
+last to first, all of a row: four times as fast as going to and fro.
 """
 
 import numpy as np
 
-from supple._kernels.compiling import inlined_kernel, kernel, reordering_kernel
+from supple._kernels.compiling import inlined_kernel, kernel
 
 
 @kernel
@@ -19,30 +19,6 @@ def independent(indptr, cols):
             found[i] = True
             free[cols[indptr[i] : indptr[i + 1]]] = False
     return np.flatnonzero(found)
-
-
-@kernel
-def arrange(indptr, late, cols, sources, middle):
-    """Sort the blocks of each row as above; late rows come after all others."""
-    for i in range(indptr.shape[0] - 1):
-        first, last = indptr[i], indptr[i + 1]
-        old, old_sources = cols[first:last].copy(), sources[first:last].copy()
-        front, back = first, last - 1
-        for k in range(last - first):
-            j = old[k]
-            if j == i:
-                continue
-            if (late[i] and not late[j]) or (late[i] == late[j] and j < i):
-                cols[front], sources[front] = j, old_sources[k]
-                front += 1
-            else:
-                cols[back], sources[back] = j, old_sources[k]
-                back -= 1
-        middle[i] = front
-        cols[front] = i
-        for k in range(last - first):
-            if old[k] == i:
-                sources[front] = old_sources[k]
 
 
 @kernel
@@ -87,68 +63,78 @@ def galerkin(A, P, PT, coarse_indptr, coarse_cols, first, last, place, out):
 
 
 @inlined_kernel
-def add_products(cols, values, first, last, x, y):
-    """y += Σ A_s x_j over blocks first to last of a row, y of shape (b,)."""
-    if y.shape[0] == 5:  # the same as below, unrolled
-        y0, y1, y2, y3, y4 = y[0], y[1], y[2], y[3], y[4]
-        for s in range(first, last):
-            j = cols[s]
-            a, b, c, d, e = x[j, 0], x[j, 1], x[j, 2], x[j, 3], x[j, 4]
-            A = values[s]
-            y0 += A[0, 0] * a + A[0, 1] * b + A[0, 2] * c + A[0, 3] * d + A[0, 4] * e
-            y1 += A[1, 0] * a + A[1, 1] * b + A[1, 2] * c + A[1, 3] * d + A[1, 4] * e
-            y2 += A[2, 0] * a + A[2, 1] * b + A[2, 2] * c + A[2, 3] * d + A[2, 4] * e
-            y3 += A[3, 0] * a + A[3, 1] * b + A[3, 2] * c + A[3, 3] * d + A[3, 4] * e
-            y4 += A[4, 0] * a + A[4, 1] * b + A[4, 2] * c + A[4, 3] * d + A[4, 4] * e
-        y[0], y[1], y[2], y[3], y[4] = y0, y1, y2, y3, y4
-    else:
-        for s in range(first, last):
-            for r in range(y.shape[0]):
-                for c in range(y.shape[0]):
-                    y[r] += values[s, r, c] * x[cols[s], c]
+def left_of_five(cols, values, start, step, count, rhs, x, i):
+    """b_i − Σ A_s x_j over so many blocks s of row i, the first at ``start``, for b = 5."""
+    y0, y1, y2, y3, y4 = rhs[i, 0], rhs[i, 1], rhs[i, 2], rhs[i, 3], rhs[i, 4]
+    for k in range(count):
+        s = start + step * k
+        j = cols[s]
+        a, b, c, d, e = x[j, 0], x[j, 1], x[j, 2], x[j, 3], x[j, 4]
+        A = values[s]
+        y0 -= A[0, 0] * a + A[0, 1] * b + A[0, 2] * c + A[0, 3] * d + A[0, 4] * e
+        y1 -= A[1, 0] * a + A[1, 1] * b + A[1, 2] * c + A[1, 3] * d + A[1, 4] * e
+        y2 -= A[2, 0] * a + A[2, 1] * b + A[2, 2] * c + A[2, 3] * d + A[2, 4] * e
+        y3 -= A[3, 0] * a + A[3, 1] * b + A[3, 2] * c + A[3, 3] * d + A[3, 4] * e
+        y4 -= A[4, 0] * a + A[4, 1] * b + A[4, 2] * c + A[4, 3] * d + A[4, 4] * e
+    return y0, y1, y2, y3, y4
 
 
 @inlined_kernel
-def solve_row(inverses, rhs, known, i, x):
-    """x_i = D_i⁻¹ (b_i − known)."""
-    b = x.shape[1]
-    for r in range(b):
-        known[r] = rhs[i, r] - known[r]
-    for r in range(b):
-        total = inverses[i, r, 0] * known[0]
-        for c in range(1, b):
-            total += inverses[i, r, c] * known[c]
-        x[i, r] = total
+def left_of_row(cols, values, start, step, count, rhs, x, i, left):
+    """``left_of_five`` for any b, written to ``left`` (b,)."""
+    for r in range(left.shape[0]):
+        left[r] = rhs[i, r]
+    for k in range(count):
+        s = start + step * k
+        for r in range(left.shape[0]):
+            for c in range(left.shape[0]):
+                left[r] -= values[s, r, c] * x[cols[s], c]
 
 
-@reordering_kernel
-def forward(indptr, middle, cols, values, inverses, rows, rhs, x):
-    """x_i = D_i⁻¹ (b_i − Σ A_ij x_j over earlier j), row after row: a sweep that starts at 0."""
-    known = np.empty(x.shape[1], x.dtype)
+@inlined_kernel
+def correct_row(cols, values, inverses, start, step, count, rhs, x, i, left):
+    """x_i ← x_i + D_i⁻¹ (b_i − Σ A_s x_j); ``left`` is room for what is in brackets."""
+    if x.shape[1] == 5:  # the same as below, unrolled
+        a, b, c, d, e = left_of_five(cols, values, start, step, count, rhs, x, i)
+        D = inverses[i]
+        x[i, 0] += D[0, 0] * a + D[0, 1] * b + D[0, 2] * c + D[0, 3] * d + D[0, 4] * e
+        x[i, 1] += D[1, 0] * a + D[1, 1] * b + D[1, 2] * c + D[1, 3] * d + D[1, 4] * e
+        x[i, 2] += D[2, 0] * a + D[2, 1] * b + D[2, 2] * c + D[2, 3] * d + D[2, 4] * e
+        x[i, 3] += D[3, 0] * a + D[3, 1] * b + D[3, 2] * c + D[3, 3] * d + D[3, 4] * e
+        x[i, 4] += D[4, 0] * a + D[4, 1] * b + D[4, 2] * c + D[4, 3] * d + D[4, 4] * e
+    else:
+        left_of_row(cols, values, start, step, count, rhs, x, i, left)
+        for r in range(left.shape[0]):
+            for c in range(left.shape[0]):
+                x[i, r] += inverses[i, r, c] * left[c]
+
+
+@kernel
+def forward(indptr, cols, values, inverses, rows, rhs, x):
+    """x_i ← x_i + D_i⁻¹ (b_i − Σ A_ij x_j), row after row (Gauss–Seidel)."""
+    left = np.empty(x.shape[1], x.dtype)
     for i in rows:
-        known[:] = 0.0
-        add_products(cols, values, indptr[i], middle[i], x, known)
-        solve_row(inverses, rhs, known, i, x)
+        count = indptr[i + 1] - indptr[i]
+        correct_row(cols, values, inverses, indptr[i], 1, count, rhs, x, i, left)
 
 
-@reordering_kernel
-def left_by_forward(indptr, middle, cols, values, first, last, x, out):
-    """out = b − A x for the x of ``forward``, which is −Σ A_ij x_j over later j."""
-    known = np.empty(x.shape[1], x.dtype)
-    for i in range(first, last):
-        known[:] = 0.0
-        add_products(cols, values, middle[i] + 1, indptr[i + 1], x, known)
-        for r in range(x.shape[1]):
-            out[i, r] = -known[r]
-
-
-@reordering_kernel
-def backward(indptr, middle, cols, values, inverses, rows, rhs, x):
-    """x_i ← D_i⁻¹ (b_i − Σ A_ij x_j over all other j), from the last row to the first."""
-    known = np.empty(x.shape[1], x.dtype)
+@kernel
+def backward(indptr, cols, values, inverses, rows, rhs, x):
+    """The same from the last row to the first."""
+    left = np.empty(x.shape[1], x.dtype)
     for k in range(len(rows) - 1, -1, -1):
         i = rows[k]
-        known[:] = 0.0
-        add_products(cols, values, indptr[i], middle[i], x, known)
-        add_products(cols, values, middle[i] + 1, indptr[i + 1], x, known)
-        solve_row(inverses, rhs, known, i, x)
+        count = indptr[i + 1] - indptr[i]
+        correct_row(cols, values, inverses, indptr[i + 1] - 1, -1, count, rhs, x, i, left)
+
+
+@kernel
+def what_is_left(indptr, cols, values, first, last, rhs, x, out):
+    """out = b − A x for rows first to last."""
+    for i in range(first, last):
+        count = indptr[i + 1] - indptr[i]
+        if x.shape[1] == 5:
+            a, b, c, d, e = left_of_five(cols, values, indptr[i], 1, count, rhs, x, i)
+            out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = a, b, c, d, e
+        else:
+            left_of_row(cols, values, indptr[i], 1, count, rhs, x, i, out[i])

@@ -226,6 +226,15 @@ def potential(x, pairs, triangles, D, k, gradient, active, blocks):
 
 
 @kernel
+def distances(x, pairs, triangles, out):
+    """out[e] = the distance of each pair."""
+    shares, offset = np.empty(3), np.empty(3)
+    for e in range(pairs.shape[0]):
+        a, b, c = triangles[pairs[e, 1]]
+        out[e] = closest(x[pairs[e, 0]], x[a], x[b], x[c], shares, offset)
+
+
+@kernel
 def frames(x, pairs, triangles, D, k, chosen, pressed, shares, normals):
     """Of the pairs in contact: which they are, the force, shares of the corners, the normal."""
     count = 0

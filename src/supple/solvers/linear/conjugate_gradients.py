@@ -61,8 +61,10 @@ class Iterative(BoundSolver):
     def _precondition(self, x: Floats) -> Floats:
         raise TypeError("a preconditioner is set by the subclass")
 
-    def _iterate(self, rhs: Floats, tolerance: float, limit: int) -> tuple[Floats, bool]:
-        """The solution so far, and whether it is good enough."""
+    def _iterate(
+        self, rhs: Floats, tolerance: float, limit: int, first: Floats | None = None
+    ) -> tuple[Floats, bool]:
+        """The solution so far, from ``first`` or 0 on, and whether it is good enough."""
         b = rhs.reshape(-1).copy()
         b[self._held] = 0.0
         shape = (self._size, self._size)
@@ -76,8 +78,8 @@ class Iterative(BoundSolver):
         # A low-rank part that is not symmetric is a small disturbance, but beyond what cg bears.
         symmetric = self._low_rank is None or self._low_rank.is_symmetric
         x, failed = (cg if symmetric else bicgstab)(
-            operator, b, rtol=max(tolerance, _TIGHTEST), atol=0.0, maxiter=limit, M=inverse,
-            callback=count,
+            operator, b, x0=None if first is None else first.reshape(-1),
+            rtol=max(tolerance, _TIGHTEST), atol=0.0, maxiter=limit, M=inverse, callback=count,
         )  # fmt: skip
         if not np.isfinite(x).all():
             raise NotPositiveDefinite("conjugate gradients broke down")

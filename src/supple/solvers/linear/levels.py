@@ -42,8 +42,7 @@ class Level:
         late = np.zeros(n, dtype=bool)
         late[rows[part[self.cols] < part[rows]]] = True
         self._sources = graph.data.astype(np.int32)
-        self._middle = np.empty(n, dtype=np.int64)
-        multigrid.arrange(self.indptr, late, self.cols, self._sources, self._middle)
+        self._diagonal = np.flatnonzero(rows == self.cols)
         early = [np.flatnonzero((part == p) & ~late) for p in range(parts)]
         self._turns = [early, [np.flatnonzero(late)]] if late.any() else [early]
         self.values: Reals = np.zeros((len(self.cols), b, b), dtype=dtype)
@@ -66,7 +65,7 @@ class Level:
         """Get ready for sweeps."""
 
         def invert(first: int, last: int) -> None:
-            D = self.values[self._middle[first:last]].astype(float)
+            D = self.values[self._diagonal[first:last]].astype(float)
             np.einsum("nii->ni", D)[~self.free[first:last]] = 1.0
             try:
                 np.linalg.cholesky(D)
@@ -78,12 +77,12 @@ class Level:
 
     def smooth_from_zero(self, rhs: Reals) -> tuple[Reals, Reals]:
         """x after a sweep that starts at 0, and b − A x."""
-        x, left = np.empty_like(rhs), np.empty_like(rhs)
+        x, left = np.zeros_like(rhs), np.empty_like(rhs)
         for turn in self._turns:
             run_all([partial(self._sweep, multigrid.forward, rows, rhs, x) for rows in turn])
         self.in_ranges(
-            lambda first, last: multigrid.left_by_forward(
-                self.indptr, self._middle, self.cols, self.values, first, last, x, left
+            lambda first, last: multigrid.what_is_left(
+                self.indptr, self.cols, self.values, first, last, rhs, x, left
             )
         )
         return x, left
@@ -94,7 +93,7 @@ class Level:
             run_all([partial(self._sweep, multigrid.backward, rows, rhs, x) for rows in turn])
 
     def _sweep(self, loop: Callable[..., None], rows: Ints, rhs: Reals, x: Reals) -> None:
-        loop(self.indptr, self._middle, self.cols, self.values, self._inverses, rows, rhs, x)
+        loop(self.indptr, self.cols, self.values, self._inverses, rows, rhs, x)
 
     def upper(self) -> tuple[BlockPattern, Ints]:
         """The upper triangle, and where its blocks are."""

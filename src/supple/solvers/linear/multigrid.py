@@ -19,7 +19,8 @@ from supple.solvers.linear.conjugate_gradients import Iterative
 from supple.solvers.linear.levels import Levels
 
 _WORTHWHILE = 0.8  # of the nodes may be left after a round
-_ITERATIONS_PER_RENEWAL = 4.0  # that cost about as much as taking a new matrix
+_ITERATIONS_PER_RENEWAL = 6.0  # that cost about as much as taking a new matrix
+_RENEWALS = 8  # after the levels of another matrix were of no use
 
 
 @LINEAR_SOLVERS.register
@@ -55,6 +56,8 @@ class _BoundMultigrid(Iterative):
         self._build()
         self._stale = True
         self._solves, self._cost = 0, 0.0
+        self._worth = limit  # iterations that the levels of an earlier matrix get
+        self._renewals = 0  # matrices that get levels of their own without a try
 
     def _build(self) -> None:
         dtype = np.float32 if self._single else np.float64
@@ -62,20 +65,21 @@ class _BoundMultigrid(Iterative):
 
     def memory(self) -> bool:
         """The levels are made anew for the next matrix, here and where this is recalled."""
-        self._stale = True
+        self._stale, self._renewals = True, 0
         return self._single
 
     def recall(self, memory: bool) -> None:
         if memory != self._single:
             self._single = memory
             self._build()
-        self._stale = True
+        self._stale, self._renewals = True, 0
 
     def take(
         self, values: Floats, low_rank: LowRank | None = None, frames: Frames | None = None
     ) -> None:
         self._values, self._low_rank = values, low_rank
-        if self._stale:
+        if self._stale or self._renewals:
+            self._renewals = max(self._renewals - 1, 0)
             self._renew()
 
     def _renew(self) -> None:
@@ -90,10 +94,14 @@ class _BoundMultigrid(Iterative):
         self._solves, self._cost = 0, _ITERATIONS_PER_RENEWAL
 
     def _use_double(self) -> None:
-        """Give up on single precision: this body is too ill-conditioned for it."""
-        self._single = False
+        """Give up on single precision if it is what fails: this body is too ill-conditioned."""
+        single, self._single = self._levels, False
         self._build()
-        self._levels.take(self._values)
+        try:
+            self._levels.take(self._values)
+        except NotPositiveDefinite:  # it is the matrix that fails, whatever its precision
+            self._levels, self._single = single, True
+            raise
 
     def _precondition(self, x: Floats) -> Floats:
         y = self._levels.apply(x.reshape(self._free.shape)).reshape(-1)
@@ -102,16 +110,25 @@ class _BoundMultigrid(Iterative):
         return y
 
     def solve(self, rhs: Floats, tolerance: float = 0.0) -> Floats:
-        x, done = self._iterate(rhs, tolerance, self._limit)
-        if not done and self._solves:
+        # Levels of another matrix get no more iterations than with new ones it would have taken.
+        lagged, spent = self._solves > 0, 0
+        limit = min(self._worth, self._limit) if lagged else self._limit
+        x, done = self._iterate(rhs, tolerance, limit)
+        if not done and lagged:
+            spent += self.iterations
+            self._renewals = _RENEWALS
             self._renew()
-            x, done = self._iterate(rhs, tolerance, self._limit)
+            x, done = self._iterate(rhs, tolerance, self._limit, x)
         if not done and self._single:
+            spent += self.iterations
             self._use_double()
-            x, _ = self._iterate(rhs, tolerance, self._limit)
+            x, _ = self._iterate(rhs, tolerance, self._limit, x)
+        if not self._solves:
+            self._worth = self.iterations + round(_ITERATIONS_PER_RENEWAL)
         self._solves += 1
         self._cost += self.iterations
         self._stale = self.iterations > self._cost / self._solves
+        self.iterations += spent
         return x
 
 
