@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from supple.damping import (
     SplineDamping,
     StrainRate,
 )
+from supple.reduction.damping.reduced import ReducedDamping
+from supple.reduction.damping.rules import reduced_damping
+from supple.reduction.model import ReducedModel
 
 _OF_DEFORMATION = (
     StrainRate,
@@ -43,23 +47,38 @@ def floating_workspace(r: int) -> FloatingWorkspace:
     return FloatingWorkspace(*(zeros_apart(*shapes.get(name, (3,))) for name in names))
 
 
-def split_mass(damping: Damping | Sequence[Damping] | None) -> tuple[float, list[Damping]]:
-    """α [1/s], which is a drag on all motion, and the dampings that leave rigid motion alone."""
+class FreeDamping(NamedTuple):
+    """A damping of a free body: a drag on all of its motion, and what damps its deformation."""
+
+    drag: float
+    """α [1/s], in proportion to the mass."""
+    inner: list[Damping]
+    """What is seen from the frame of the body."""
+    counted: float
+    """What of α is in the bases of examples as well, which scale it [1/s]."""
+
+    def reduced(self, model: ReducedModel) -> ReducedDamping:
+        """What acts on the coordinates beside the drag, which acts on them too."""
+        damping = reduced_damping(self.inner, model)
+        return damping + ReducedDamping(-self.counted * model.mass) if self.counted else damping
+
+
+def free_damping(damping: Damping | Sequence[Damping] | None) -> FreeDamping:
+    """A damping, or several, of a free body; those that cannot be told apart are refused."""
     if damping is None:
-        return 0.0, []
-    given = list(damping) if isinstance(damping, Sequence) else [damping]
-    alpha = 0.0
+        return FreeDamping(0.0, [], 0.0)
+    drag, counted = 0.0, 0.0
     inner: list[Damping] = []
-    for each in given:
-        if isinstance(each, Rayleigh):
-            alpha += _mass_coefficient(each)
+    for each in damping if isinstance(damping, Sequence) else [damping]:
+        if isinstance(each, ExampleDamping):
+            mass = free_damping(each.bases).drag
+            drag, counted = drag + mass, counted + mass
+            inner.append(each)
+        elif isinstance(each, Rayleigh):
+            drag += _mass_coefficient(each)
             inner.append(replace(each, mass=0.0))
-        elif isinstance(each, ExampleDamping):
-            more, bases = split_mass(each.bases)
-            alpha += more
-            inner.append(replace(each, base=bases))
         elif isinstance(each, Caughey):
-            alpha += each.coefficients[0]
+            drag += each.coefficients[0]
             inner.append(replace(each, coefficients=(0.0, *each.coefficients[1:])))
         elif isinstance(each, _OF_DEFORMATION):
             inner.append(each)
@@ -70,7 +89,7 @@ def split_mass(damping: Damping | Sequence[Damping] | None) -> tuple[float, list
                 "SplineDamping, MomentumConserving, examples over these) and Rayleigh(mass=...), a "
                 "drag on all motion; hold the body, or use sp.Simulation(body, ...)"
             )
-    return alpha, inner
+    return FreeDamping(drag, inner, counted)
 
 
 def _mass_coefficient(damping: Rayleigh) -> float:

@@ -27,11 +27,10 @@ from supple.core.types import Floats
 from supple.integrators import TRBDF2, ImplicitIntegrator
 from supple.reduction.coordinates import expand, output_array
 from supple.reduction.damping.laws import compiled_laws
-from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.damping.strain_rate import NO_RATE
 from supple.reduction.model import ReducedModel
 from supple.reduction.runtime.floating import FloatingLoad
-from supple.reduction.runtime.floating_parts import floating_workspace, split_mass
+from supple.reduction.runtime.floating_parts import floating_workspace, free_damping
 from supple.reduction.runtime.interpreted import InterpretedFlight
 from supple.reduction.runtime.stage_table import StageTable
 from supple.reduction.runtime.stepper import MOST_CUTS, RecordedStepper, skin_shape, still
@@ -95,8 +94,8 @@ class FloatingSimulation(RecordedStepper):
 
     def _use(self, model: ReducedModel) -> None:
         assert model.floating is not None
-        self._alpha, inner = split_mass(self.damping)
-        damping = reduced_damping(inner, model)
+        parts = free_damping(self.damping)
+        self._alpha, damping = parts.drag, parts.reduced(model)
         self._rigid[0, L] *= model.floating.mass / self._inertia.mass  # the spin stays
         self._inertia, self._damping = model.floating, damping
         self._use_polynomial(model)
