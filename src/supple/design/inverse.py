@@ -113,6 +113,7 @@ def design_damping(
         kept = with_wishes(
             designer.best.damping,
             targets,
+            body,
             integrator=bed.integrator,
             dt=dt,
             gravity=gravity,
