@@ -1,6 +1,7 @@
 """Free reduced bodies: other materials, what models keep, setting states, bad input."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from tests.reduction.runtime.floating_bodies import (
 from tests.refusals import refusals, refused
 
 import supple as sp
+from supple.damping import Damping
 from supple.integrators import ImplicitIntegrator, Stage
 from supple.reduction.runtime.floating import FloatingInertia
 
@@ -45,6 +47,36 @@ def test_other_materials_float_too():
     sim.run_steps(100)
     for old, new in zip(before, momenta(sim), strict=True):
         assert np.abs(new - old).max() < 1e-12 * np.linalg.norm(old)
+
+
+# -- dampings of one's own -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Foreign(Damping):
+    """Strain rate damping, as another package would have it."""
+
+    spares_rigid_motion: ClassVar[bool] = True
+
+    def bind(self, body):
+        return sp.StrainRate(shear=30.0).bind(body)
+
+
+class Rooted(Foreign):
+    spares_rigid_motion: ClassVar[bool] = False
+
+
+def test_dampings_from_outside_say_whether_they_spare_rigid_motion():
+    ours, theirs = (
+        thrown(small(), damping=each) for each in (sp.StrainRate(shear=30.0), Foreign())
+    )
+    for sim in (ours, theirs):
+        sim.run_steps(20)
+    for name in STATE:
+        np.testing.assert_allclose(getattr(theirs, name), getattr(ours, name), atol=1e-9)
+    for each in (Rooted(), sp.PowerLaw(exponent=2, of=Rooted(), scale=1.0)):
+        refused("MomentumConserving", thrown, small(), damping=each)
+    thrown(small(), damping=sp.MomentumConserving(Rooted())).step()
 
 
 # -- the pieces ------------------------------------------------------------------------------

@@ -11,31 +11,10 @@ import numpy as np
 from supple._kernels.reduction.frame import FloatingWorkspace
 from supple.core.errors import InputError
 from supple.core.memory import zeros_apart
-from supple.damping import (
-    Caughey,
-    Damping,
-    ExampleDamping,
-    MatchedStrainRate,
-    MomentumConserving,
-    PowerLaw,
-    PrincipalStrain,
-    Rayleigh,
-    SplineDamping,
-    StrainRate,
-)
+from supple.damping import Caughey, Damping, ExampleDamping, Rayleigh
 from supple.reduction.damping.reduced import ReducedDamping
 from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.model import ReducedModel
-
-_OF_DEFORMATION = (
-    StrainRate,
-    MatchedStrainRate,
-    PrincipalStrain,
-    PowerLaw,
-    SplineDamping,
-    MomentumConserving,
-)
-"""What does nothing to a rigid motion."""
 
 
 def floating_workspace(r: int) -> FloatingWorkspace:
@@ -80,14 +59,15 @@ def free_damping(damping: Damping | Sequence[Damping] | None) -> FreeDamping:
         elif isinstance(each, Caughey):
             drag += each.coefficients[0]
             inner.append(replace(each, coefficients=(0.0, *each.coefficients[1:])))
-        elif isinstance(each, _OF_DEFORMATION):
+        elif isinstance(each, Damping) and each.spares_rigid_motion:
             inner.append(each)
         else:
             raise InputError(
                 f"damping={each!r}: a free reduced body takes dampings of the deformation "
                 "(Rayleigh, Caughey, StrainRate, MatchedStrainRate, PrincipalStrain, PowerLaw, "
-                "SplineDamping, MomentumConserving, examples over these) and Rayleigh(mass=...), a "
-                "drag on all motion; hold the body, or use sp.Simulation(body, ...)"
+                "SplineDamping, examples over these, others whose spares_rigid_motion is true), of "
+                "any other what MomentumConserving(damping) leaves, and Rayleigh(mass=...) as a "
+                "drag on all motion; or use sp.Simulation(body, ...)"
             )
     return FreeDamping(drag, inner, counted)
 
