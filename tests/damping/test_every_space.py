@@ -259,6 +259,8 @@ class Flying(Space):
         of, body = model(cubature=False, held=False), self.body()
         parts = free_damping(damping)
         q, v = (of.coordinates(x) for x in state(body))
+        if parts.counted:
+            q *= 1e-5  # what a turn adds to motion along an example goes with the square
         u, velocity = of.displacements(q), of.displacements(v)
         wanted = of.vectors.reshape(of.size, -1) @ full_force(damping, body, u, velocity).ravel()
         given = parts.drag * of.mass @ v + parts.reduced(of).force(q, v)

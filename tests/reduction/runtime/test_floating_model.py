@@ -79,6 +79,19 @@ def test_dampings_from_outside_say_whether_they_spare_rigid_motion():
     thrown(small(), damping=sp.MomentumConserving(Rooted())).step()
 
 
+def test_examples_over_the_drag_never_feed_energy():
+    """All coordinates are examples that are hardly damped, and the body does not turn."""
+    model, chance = small(), np.random.default_rng(3)
+    examples = [sp.Example(shape, 1e-3) for shape in model.vectors]
+    sim = model.simulation(damping=sp.ExampleDamping(sp.Rayleigh(mass=2.0), examples))
+    for _ in range(20):
+        sim.q, sim.v = 0.1 * chance.normal(size=(2, model.size))
+        h = model.floating.inner_momentum(sim.q, sim.v)
+        sim.spin = -np.linalg.solve(model.floating.inertia(sim.q), h)
+        assert np.linalg.norm(sim.spin_momentum) < 1e-9 * np.linalg.norm(h)
+        assert 0 < sim.damping_power < 0.01 * sim.kinetic
+
+
 # -- best effort -------------------------------------------------------------------------------
 
 

@@ -11,10 +11,13 @@ import numpy as np
 from supple._kernels.reduction.frame import FloatingWorkspace
 from supple.core.errors import InputError
 from supple.core.memory import zeros_apart
+from supple.core.types import Floats
 from supple.damping import Caughey, Damping, ExampleDamping, Rayleigh
+from supple.reduction.damping.points import PointDamping
 from supple.reduction.damping.reduced import ReducedDamping
 from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.model import ReducedModel
+from supple.reduction.runtime.floating import FloatingInertia
 
 
 def floating_workspace(r: int) -> FloatingWorkspace:
@@ -39,7 +42,30 @@ class FreeDamping(NamedTuple):
     def reduced(self, model: ReducedModel) -> ReducedDamping:
         """What acts on the coordinates beside the drag, which acts on them too."""
         damping = reduced_damping(self.inner, model)
-        return damping + ReducedDamping(-self.counted * model.mass) if self.counted else damping
+        if not self.counted:
+            return damping
+        assert model.floating is not None  # it is of a free body
+        counted = CountedDrag(self.counted, model.floating)
+        return replace(damping, beside=(*damping.beside, counted))
+
+
+class CountedDrag(PointDamping):
+    """−α (M̃ − Hᵀ J⁻¹ H): what the drag does to the deformation of a body that does not turn.
+
+    The motion of such a body has the kinetic energy ½ q̇ᵀ (M̃ − Hᵀ J⁻¹ H) q̇, for the frame turns
+    against the deformation, which has the angular momentum H q̇. So the drag and this, with examples
+    over the mass in its place, never feed energy.
+    """
+
+    is_linear = True
+
+    def __init__(self, alpha: float, inertia: FloatingInertia) -> None:
+        self._alpha, self._inertia = alpha, inertia
+
+    def evaluate(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+        H, M = self._inertia.inner_momenta(q), self._inertia.reduced_mass
+        C = -self._alpha * (M - H.T @ np.linalg.solve(self._inertia.inertia(q), H))
+        return C @ v, C
 
 
 def free_damping(damping: Damping | Sequence[Damping] | None) -> FreeDamping:
