@@ -175,13 +175,18 @@ def test_interrupted_design_leaves_the_folder_as_it_was(write, monkeypatch, refu
 def test_damping_is_told_and_written_before_all_else(write, monkeypatch, capsys, part, space):
     """Killed while it is checked or reported, the table has been shown."""
     folder = write(HELD, DAMPING, TARGET, space)
-    monkeypatch.setattr(f"supple.workflows.designing.{part}", interrupt)
-    assert main(["design", "bar.toml"]) == 130
+    with monkeypatch.context() as patched:
+        patched.setattr(f"supple.workflows.designing.{part}", interrupt)
+        assert main(["design", "bar.toml"]) == 130
     captured = capsys.readouterr()
     assert "wanted" in captured.out
     assert "The damping is whole" in captured.err
+    found = (folder / "bar_design" / "damping.toml").read_bytes()
     load_damping("bar_design/damping.toml")
-    assert [path.name for path in (folder / "bar_design").iterdir()] == ["damping.toml"]
+    assert main(["design", "bar.toml", "--resume"]) == 0  # the rest, and the same
+    assert (folder / "bar_design" / "damping.toml").read_bytes() == found
+    there = sorted(path.name for path in (folder / "bar_design").iterdir())
+    assert there == ["damping.toml", "report.html"]
 
 
 def test_motion_that_fails_leaves_a_report_without_it(write, monkeypatch, capsys):

@@ -73,6 +73,32 @@ def test_a_full_body(model, damping):
         sim.body = body(young=4e5)
 
 
+def test_in_a_list(model, damping):
+    sim = model.simulation(damping=[anew(damping, model), sp.Drag(strength=0.1)])
+    with pytest.warns(DesignWarning):
+        sim.edit(young=4e5)
+
+
+def test_out_of_a_file(model, damping, tmp_path):
+    """It knows the material, though not the body."""
+    sp.save_damping(damping, tmp_path / "designed.toml")
+    model.save(tmp_path / "model.supple")
+    loaded = sp.load_model(tmp_path / "model.supple")
+    for same, changed in ((body(), body(density=900.0)), (loaded, loaded.edited("far", young=2e5))):
+        known = sp.load_damping(tmp_path / "designed.toml")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DesignWarning)
+            _moved(same, known)
+        with pytest.warns(DesignWarning):
+            _moved(changed, known)
+
+
+def _moved(of, damping):
+    if isinstance(of, sp.Body):
+        return sp.Simulation(of, damping=damping)
+    return of.simulation(damping=damping)
+
+
 def test_silence_where_nothing_has_changed(model, damping):
     known = anew(damping, model)
     with warnings.catch_warnings():

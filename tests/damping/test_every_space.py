@@ -28,7 +28,7 @@ from supple.damping.examples.frames import rigid_fields
 from supple.damping.sums import bound_sum
 from supple.reduction.damping.points import ProjectedDamping
 from supple.reduction.damping.rules import reduced_damping
-from supple.reduction.runtime.floating_parts import split_mass
+from supple.reduction.runtime.floating_parts import free_damping
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "choosing-damping.md"
 SOFT = sp.StVK(young=2e4, poisson=0.35, density=1000.0)
@@ -252,20 +252,18 @@ class Flying(Space):
         self.live.q, self.live.v = (of.coordinates(x) for x in state(self.body()))
 
     def how(self, damping: Any) -> str:
-        _, inner = split_mass(damping)
-        return kind_of(reduced_damping(inner, model(cubature=False, held=False)))
+        parts = free_damping(damping)
+        return kind_of(reduced_damping(parts.inner, model(cubature=False, held=False)))
 
     def check(self, damping: Any) -> None:
-        if isinstance(damping, list):
-            return  # of examples the mass is a drag on all motion, which they do not scale
         of, body = model(cubature=False, held=False), self.body()
-        alpha, inner = split_mass(damping)
-        if isinstance(damping, sp.ExampleDamping | sp.Caughey):
-            alpha, damping = 0.0, inner
+        parts = free_damping(damping)
         q, v = (of.coordinates(x) for x in state(body))
+        if parts.counted:
+            q *= 1e-5  # what a turn adds to motion along an example goes with the square
         u, velocity = of.displacements(q), of.displacements(v)
         wanted = of.vectors.reshape(of.size, -1) @ full_force(damping, body, u, velocity).ravel()
-        given = alpha * of.mass @ v + reduced_damping(inner, of).force(q, v)
+        given = parts.drag * of.mass @ v + parts.reduced(of).force(q, v)
         np.testing.assert_allclose(given, wanted, atol=1e-8 * np.abs(wanted).max())
 
 

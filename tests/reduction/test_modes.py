@@ -216,3 +216,12 @@ def test_slowest_modes_may_all_be_rigid():
     modes = sp.vibration_modes(free_body(), 4)
     assert modes.rigid == 4
     assert not modes.frequencies.any()
+
+
+@pytest.mark.parametrize(("held", "rigid"), [(None, 5), ([0], 2)])
+def test_points_on_one_line_do_not_move_as_they_turn_about_it(held, rigid):
+    """Springs in a row: nothing resists what bends them."""
+    chain = sp.SpringMesh.chain((0, 0, 0), (1, 0, 0), 4)
+    net = sp.SpringNetwork(chain, stiffness=50.0, mass=0.05, fixed=held)
+    assert len(rigid_motions(net)) == rigid
+    assert not sp.vibration_modes(net, 6).frequencies[:rigid].any()

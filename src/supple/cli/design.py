@@ -57,7 +57,8 @@ def _one(given: argparse.Namespace, *, several: bool) -> int:
             if (folder / "design.journal").exists():
                 kept = _interrupted(given, folder, interrupt)
             if known:
-                kept = f"The damping is whole, in {known[0].damping_file}; there is no report."
+                whole = known[0].damping_file
+                kept = f"The damping is whole, in {whole}. For the rest: {_go_on(given, folder)}"
             print(f"\nInterrupted. {kept}", file=sys.stderr)
             return INTERRUPTED
     _advise(result, quiet=given.quiet)
@@ -66,8 +67,6 @@ def _one(given: argparse.Namespace, *, several: bool) -> int:
 
 def _interrupted(given: argparse.Namespace, folder: Path, interrupt: KeyboardInterrupt) -> str:
     """What there is of a design that was interrupted, and how to go on."""
-    words = ["supple", "design", given.scene, "--output", str(folder), "--resume"]
-    words += [] if given.body is None else ["--body", given.body]
     best = "The releases made so far are kept"
     if isinstance(interrupt, DesignInterrupted) and interrupt.fit is not None:
         report = interrupt.fit.report
@@ -76,7 +75,12 @@ def _interrupted(given: argparse.Namespace, folder: Path, interrupt: KeyboardInt
             f"The best so far, {met} of {count(len(report.results), 'target')} met, is in "
             f"{folder / 'damping.toml'}"
         )
-    return f"{best}. Go on with: {shlex.join(words)}"
+    return f"{best}. Go on with: {_go_on(given, folder)}"
+
+
+def _go_on(given: argparse.Namespace, folder: Path) -> str:
+    words = ["supple", "design", given.scene, "--output", str(folder), "--resume"]
+    return shlex.join(words + ([] if given.body is None else ["--body", given.body]))
 
 
 def table(result: DesignResult) -> str:

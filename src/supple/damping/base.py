@@ -166,6 +166,14 @@ class Damping(ABC):
     def bind(self, body: ElasticBody) -> BoundDamping:
         """This damping for ``body``."""
 
+    @property
+    def spares_rigid_motion(self) -> bool:
+        """Whether it does nothing to a body that moves as one, whatever its shape then is.
+
+        Free reduced bodies take what says so: they know the rates of the deformation alone.
+        """
+        return False
+
     def reduced(self, model: Any) -> Any:
         """This damping on the coordinates of a reduced model, as a ``ReducedDamping``.
 

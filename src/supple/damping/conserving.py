@@ -77,6 +77,10 @@ class MomentumConserving(Damping):
         """The dampings inside."""
         return (self.damping,) if isinstance(self.damping, Damping) else tuple(self.damping)
 
+    @property
+    def spares_rigid_motion(self) -> bool:
+        return True
+
     def bind(self, body: ElasticBody) -> BoundDamping:
         inner = [model.bind(body) for model in self.models]
         if self.by is Conserving.BODY:

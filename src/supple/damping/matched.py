@@ -79,6 +79,10 @@ class MatchedStrainRate(Damping):
 
     stiffness: Coefficient = coefficient("β, times the elasticity of the material", "s")
 
+    @property
+    def spares_rigid_motion(self) -> bool:
+        return True
+
     def bind(self, body: ElasticBody) -> BoundDamping:
         return matched_to(body, coefficient_of_cells("stiffness", self.stiffness, body))
 

@@ -111,6 +111,10 @@ class PowerLaw(Damping):
         elif self.scale is None:
             raise InputError("of= needs scale= [W/m³], where the two dampings are the same")
 
+    @property
+    def spares_rigid_motion(self) -> bool:
+        return self.of is None or self.of.spares_rigid_motion
+
     def bind(self, body: ElasticBody) -> BoundDamping:
         sheet = thin(body)
         if sheet is not None:

@@ -54,6 +54,10 @@ class PrincipalStrain(Damping):
         above=0,
     )
 
+    @property
+    def spares_rigid_motion(self) -> bool:
+        return True
+
     def bind(self, body: ElasticBody) -> BoundDamping:
         sheet = thin(body)
         if sheet is not None:

@@ -5,6 +5,7 @@ A small vibration of angular frequency ω decays with the damping ratio ζ = ½ 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -99,6 +100,11 @@ class Rayleigh(Damping):
                 f"({low:.3g}); bring the two ratios closer together"
             )
         return cls(mass=float(alpha), stiffness=float(beta), at=at)
+
+    @property
+    def spares_rigid_motion(self) -> bool:
+        mass = list(self.mass.values()) if isinstance(self.mass, Mapping) else self.mass
+        return not np.any(mass) and self.at is StiffnessAt.CURRENT
 
     def bind(self, body: ElasticBody) -> BoundDamping:
         return _BoundRayleigh(self, body)

@@ -111,6 +111,10 @@ class SplineDamping(Damping):
             _check_smooth(Curve.of(self.curve))
             _check_fall(Curve.of(self.curve))
 
+    @property
+    def spares_rigid_motion(self) -> bool:
+        return self.base.spares_rigid_motion
+
     def bind(self, body: ElasticBody) -> BoundDamping:
         sheet = thin(body)
         if sheet is not None:

@@ -76,6 +76,10 @@ class StrainRate(Damping):
                 "fibre= needs the direction= of the fibres, e.g. (1, 0, 0)", parameter="fibre"
             )
 
+    @property
+    def spares_rigid_motion(self) -> bool:
+        return True
+
     def bind(self, body: ElasticBody) -> BoundDamping:
         return _BoundStrainRate(self, body_for(self, Body, body))
 

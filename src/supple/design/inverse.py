@@ -60,6 +60,7 @@ def design_damping(
     rounds: int = 5,
     simulations: int = 15,
     checkpoint: str | os.PathLike[str] | None = None,
+    keep_checkpoint: bool = False,
     progress: Progress | None = None,
 ) -> Fit:
     """Curves for the examples of ``damping`` with which all ``targets`` are met.
@@ -75,7 +76,8 @@ def design_damping(
     ``integrator`` (Bathe), ``dt`` [s] and ``gravity`` should be those of the motions that the
     damping is for. ``relaxed`` lets the body go from equilibria with the excitations of the
     examples, in place of the examples themselves, so that later cycles go on as the first. With a
-    file as ``checkpoint`` a design that was interrupted goes on where it was.
+    file as ``checkpoint`` a design that was interrupted goes on where it was; the file is removed
+    at the end, unless ``keep_checkpoint`` leaves that to who has something to do with the result.
     """
     instance("damping", damping, ExampleDamping, "ExampleDamping(Rayleigh(stiffness=1e-3), [...])")
     number("tolerance", tolerance, above=0, below=1)
@@ -113,6 +115,7 @@ def design_damping(
         kept = with_wishes(
             designer.best.damping,
             targets,
+            body,
             integrator=bed.integrator,
             dt=dt,
             gravity=gravity,
@@ -131,7 +134,8 @@ def design_damping(
             notes += due_to_steps(designer.bench, designer.best)
     except KeyboardInterrupt as interrupt:
         raise DesignInterrupted(fit() if designer.is_begun else None) from interrupt
-    bed.journal.drop()
+    if not keep_checkpoint:
+        bed.journal.drop()
     return fit()
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from supple.core.checks import instance
 from supple.core.errors import InputError
 from supple.damping import ExampleDamping
+from supple.damping.designed import MATERIAL, material_means
 from supple.design.targets import Unloading
 from supple.design.wishes import Wish
 from supple.integrators import INTEGRATORS, Integrator
@@ -22,6 +23,7 @@ _EXACT = 15  # digits
 def with_wishes(
     damping: ExampleDamping,
     targets: Sequence[Unloading],
+    body: Any,
     *,
     integrator: Integrator,
     dt: float,
@@ -29,14 +31,16 @@ def with_wishes(
     relaxed: bool,
     tolerance: float,
 ) -> ExampleDamping:
-    """The damping with what it was designed for, as plain text and numbers."""
+    """The damping with what it was designed for, and with which material, as text and numbers."""
     table: dict[str, Any] = {"targets": [_table_of(target, damping) for target in targets]}
     name = INTEGRATORS.name_of(type(integrator))
     if name is not None and is_dataclass(integrator):
         given = {each.name: getattr(integrator, each.name) for each in fields(integrator)}
         table["integrator"] = {"name": name, **given}
     table |= {"dt": float(dt), "gravity": np.asarray(gravity, dtype=float).tolist()}
-    return replace(damping, wishes=table | {"relaxed": relaxed, "tolerance": float(tolerance)})
+    table |= {"relaxed": relaxed, "tolerance": float(tolerance)}
+    means = material_means(body)
+    return replace(damping, wishes=table | ({MATERIAL: means} if means else {}))
 
 
 def _table_of(target: Unloading, damping: ExampleDamping) -> dict[str, Any]:

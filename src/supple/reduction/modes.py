@@ -207,10 +207,13 @@ def rigid_motions(body: Body, u: Floats | None = None) -> Floats:
 def _of_piece(x: Floats, free: Bools) -> Floats:
     """Independent rigid motions (k, m, 3) of points x (m, 3) that move no held component."""
     arm = x - x.mean(axis=0)
-    arm /= np.abs(arm).max()
+    arm /= np.abs(arm).max(initial=0.0) or 1.0
     shifts = [np.broadcast_to(axis, arm.shape) for axis in np.eye(3)]
     turns = [np.cross(axis, arm) for axis in np.eye(3)]
     six = np.stack(shifts + turns)
+    sizes, spanned = np.linalg.svd(six.reshape(6, -1), full_matrices=False)[1:]
+    if sizes[-1] <= _SLIPPERY * sizes[0]:  # points on one line do not move as they turn about it
+        six = spanned[sizes > _SLIPPERY * sizes[0]].reshape(-1, *arm.shape)
     held = six[:, ~free]
     if not held.size:
         return six

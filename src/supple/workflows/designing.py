@@ -105,8 +105,8 @@ def design(
 
     The damping is written as soon as it is found; the check in full space, the comparison with
     linear damping, motions and ``report.html`` come after, the latter three only for a report.
-    Until it is found, its releases are kept beside it in ``design.journal``; where the design is
-    interrupted, the damping is the best that was found until then.
+    Until all of this is there, releases are kept beside it in ``design.journal``; where the search
+    is interrupted, the damping is the best that was found until then.
 
     Args:
         scene: The scene file, or a scene that was read.
@@ -147,6 +147,7 @@ def design(
                 found(result)
         if scene.report if report is None else report:
             result = _report(result, shown or Shown(), folder / "report.html", progress)
+        journal.unlink(missing_ok=True)
     finally:
         if fresh and not any(folder.iterdir()):
             folder.rmdir()
@@ -214,7 +215,7 @@ def _find(
         timings = ((name, time.perf_counter() - began),)
     check_periods(make_testbed(subject, before, **_stepping(scene)), scene.targets)
     limits = _limits(scene) | {"checkpoint": journal, "progress": progress}
-    fit = design_damping(subject, before, scene.targets, **limits)
+    fit = design_damping(subject, before, scene.targets, keep_checkpoint=True, **limits)
     return DesignResult(scene, before, fit, subject, target, timings=timings)
 
 

@@ -82,6 +82,21 @@ def test_a_failure_names_the_copies_and_moves_none(model):
     crowd.step()
 
 
+def test_stats_are_of_all_copies(model, tip):
+    crowd = model.simulation(copies=3, dt=1e-2, solver=sp.DenseNewton(iterations=1))
+    crowd.run_steps(5, force=forces(model, tip, 3))
+    assert crowd.stats.steps == crowd.stats.iterations == crowd.stats.unsolved == 15
+    assert crowd.stats.cut == crowd.stats.stopped == 0
+    hard = model.simulation(copies=2, dt=1e-2, solver=sp.DenseNewton(iterations=1))
+    push = np.zeros((2, model.size))
+    push[1] = 1e300
+    for _ in range(2):  # the first leaves it far out, from where there is no second
+        hard.step(force=push)
+    assert hard.stats.stopped == 1
+    assert np.isfinite(hard.q).all()
+    assert not hard.v[1].any()
+
+
 def test_other_materials(tip):
     body = two_part_beam(sp.StableNeoHookean(young=1e5, poisson=0.4))
     model = sp.reduce(body, sp.modal_derivative_basis(body, modes=3, size=6))

@@ -70,7 +70,7 @@ from supple._kernels.reduction.newton import (
     is_small,
 )
 from supple._kernels.reduction.polynomial import ONE, evaluate, evaluate_rate, mirror
-from supple._kernels.reduction.stepping import begin_stage
+from supple._kernels.reduction.stepping import ITERATIONS, UNSOLVED, begin_stage
 
 
 @structref.register
@@ -108,6 +108,7 @@ def begin(s, stages, flight, w, options, push):
 def correct_stage(s, stages, moments, flight, w, options, load):
     """One Newton iteration of stage s; returns why to stop, or GO_ON."""
     c_v, c_a, now = stages.c_v[s], stages.c_a[s], flight.rigid[s + 2]
+    w.counts[ITERATIONS] += 1
     size = correct_floating(c_v, c_a, options, load, moments.D, now, flight.frame, w)
     if size < 0.0:
         return NOT_DEFINITE
@@ -198,6 +199,7 @@ def take_steps(stages, polynomial, rate, laws, moments, flight, w, options, step
                     break
                 if iteration == options.max_iterations:
                     if options.best_effort:
+                        w.counts[UNSOLVED] += 1
                         break
                     return step, NOT_CONVERGED
                 iteration += 1

@@ -57,6 +57,7 @@ class FloatingWorkspace(NamedTuple):
     Z: np.ndarray  # (3, 9, r) moments of q, q̇ and q̈
     H: np.ndarray  # (3, 3, r) the same, as axes
     W: np.ndarray  # (3, 3, r) ∂ω/∂q_k, ∂ω̇/∂q_k, and what ∂ω/∂q_k acts on
+    counts: np.ndarray  # (4,) what it took so far, as that of ``stepping.State``
 
 
 # -- three-vectors and rotations -----------------------------------------------------------

@@ -17,6 +17,7 @@ from supple.core import files
 from supple.core.errors import InputError
 from supple.core.parameters import describe
 from supple.damping.base import Damping
+from supple.damping.designed import kept_material
 from supple.damping.example import ExampleDamping
 from supple.damping.files.tables import (
     damping_of,
@@ -141,7 +142,9 @@ def _damping_of(table: Any) -> Damping | tuple[Damping, ...]:
         return base
     given = table.get("by_example", {})
     options = read_fields("by_example", given, _OPTIONS, shapes)
-    return ExampleDamping(base, examples_of(table.get("example", []), shapes), **options)
+    found = ExampleDamping(base, examples_of(table.get("example", []), shapes), **options)
+    material = kept_material(found.wishes)
+    return found.designed_for(material) if material else found
 
 
 def _several_of(table: Table) -> tuple[Damping, ...]:

@@ -52,7 +52,10 @@ class ReducedExamples:
     def of(cls, damping: ExampleDamping, model: ReducedModel, C: Floats) -> ReducedExamples:
         """The examples of ``damping`` over the base C (r, r) at rest."""
         if not damping.definite:
-            raise InputError("definite=False is for full space; a reduced model needs definite")
+            raise InputError(
+                "definite=False is for full space, sp.Simulation(body, damping=...); with definite "
+                "a reduced model takes the same examples, and felt_strengths tells what of each"
+            )
         if any(e.is_bent for e in damping.examples) and not isinstance(model, ReducedModel):
             raise InputError(
                 "a character takes straight examples: example.with_shape(example.shape)"

@@ -101,9 +101,11 @@ class Stepper(Timed, ABC):
 
     def _check_design(self, model: ReducedModel) -> None:
         """Say so where the damping was designed for another material."""
-        designed = getattr(self._damping_model, "designed", None)
-        if designed is not None:
-            designed.check(model)
+        damping = self._damping_model
+        for each in damping if isinstance(damping, Sequence) else (damping,):
+            designed = getattr(each, "designed", None)
+            if designed is not None:
+                designed.check(model)
 
     def edit(
         self,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from supple._kernels.reduction.stepping import ITERATIONS, UNSOLVED
 from supple.core.blas import SERIAL_BLAS
 from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed
@@ -22,6 +23,7 @@ from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.model import ReducedModel
 from supple.reduction.runtime.base import Stepper
 from supple.reduction.runtime.crowd_block import Array, CrowdBlock, CrowdPhysics
+from supple.reduction.runtime.newton import COUNTED, StepStats, step_stats
 from supple.reduction.runtime.simulation import ReducedSimulation
 from supple.reduction.runtime.stage_table import StageTable
 from supple.reduction.runtime.stepper import skin_shape, still
@@ -41,7 +43,8 @@ class CrowdSimulation(Stepper):
     ) -> None:
         super().__init__(model, **options)
         self._copies = whole_number("copies", copies, at_least=1)
-        self._rescued = 0
+        self._rescued = self._taken = self._cut = 0
+        self._counts = np.zeros(4, dtype=np.int64)
         self._alone: ReducedSimulation | None = None
         self._alone_for: Any = None
         if dtype not in (np.float32, np.float64, "float32", "float64"):
@@ -61,6 +64,11 @@ class CrowdSimulation(Stepper):
     def rescued(self) -> int:
         """Steps of single copies that had to be cut into shorter ones, or searched for."""
         return self._rescued
+
+    @property
+    def stats(self) -> StepStats:
+        """What it took so far, all copies together."""
+        return step_stats(self._taken * self.copies, self._cut, self._counts)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -196,15 +204,21 @@ class CrowdSimulation(Stepper):
                 raise self._failure(failed, error) from error
             for block in self._blocks:
                 block.accept(len(table.c_v))
+                self._counts[[ITERATIONS, UNSOLVED]] += block.iterations, block.unsolved
             self._has_past = True
             self._steps += 1
+            self._taken += 1
 
     def _take_alone(self, copy: int, table: StageTable) -> None:
         """The step of a copy that failed, by the solver of a single model, which has more means."""
         block, place = divmod(copy, self._blocks[0].copies)
         alone, rows = self._single(), self._blocks[block].column(place)
         alone.resume(rows, self._blocks[block].pushed(place), has_past=self._has_past)
+        before = alone.stats
         alone.step_under(self._blocks[block].force[:, place].astype(float))
+        after = alone.stats
+        self._cut += after.cut - before.cut
+        self._counts += [getattr(after, name) - getattr(before, name) for name in COUNTED]
         self._blocks[block].put(place, len(table.c_v), alone.q, alone.v, alone.a)
         self._rescued += 1
 

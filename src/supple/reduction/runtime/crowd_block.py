@@ -78,6 +78,7 @@ class CrowdBlock:
         self.history = room(vectors, r, copies)
         self.force = room(r, copies)
         self.failed: Array = np.zeros(copies, dtype=bool)
+        self.iterations = self.unsolved = 0  # of the last step, over all copies
         self._pushed, self._acceleration = room(r, copies), room(r, copies)
         self._past = room(vectors, r, copies)
         pairs = pair_count(r)
@@ -103,6 +104,7 @@ class CrowdBlock:
         at_rest = kind.type(1e-30 if kind == np.float32 else AT_REST)
         tolerance = max(solver.tolerance, 8 * float(np.finfo(kind).eps))
         self.failed[:] = False
+        self.iterations = self.unsolved = 0
         with np.errstate(over="ignore", invalid="ignore"):  # overflow shows in the state
             for s in range(len(table.c_v)):
                 here = self.history[6 + 3 * s : 9 + 3 * s]
@@ -110,6 +112,7 @@ class CrowdBlock:
                 c_v, c_a = kind.type(table.c_v[s]), kind.type(table.c_a[s])
                 stage = c_v, c_a, *here, self.history[0], at_rest
                 for _ in range(solver.most):
+                    self.iterations += len(self.failed)
                     self._fill_system(physics, here, c_v, c_a)
                     crowd.solve(self._A, self._delta, self._workspace)
                     crowd.add_correction(self._delta, *stage, self._error, self._workspace)
@@ -117,6 +120,7 @@ class CrowdBlock:
                         break
                 limit = np.finfo(kind).max if solver.is_best_effort else tolerance
                 self.failed |= ~(self._error <= limit)
+                self.unsolved += int((self._error[~self.failed] > tolerance).sum())
                 if self.failed.all():
                     return
 

@@ -149,8 +149,13 @@ class FloatingInertia:
 
     def inner_momentum(self, q: Floats, v: Floats) -> Floats:
         """Angular momentum h = Σ m y × Σ φ_j q̇_j of the deformation in the body's frame, (3,)."""
-        A = np.tensordot(v, np.tensordot(q, self.moments[1:, 1:], 1), 1)
-        return np.array([A[1, 2] - A[2, 1], A[2, 0] - A[0, 2], A[0, 1] - A[1, 0]])
+        return np.asarray(self.inner_momenta(q) @ v)
+
+    def inner_momenta(self, q: Floats) -> Floats:
+        """H (3, r) with h = H q̇."""
+        A = np.tensordot(q, self.moments[1:, 1:], 1)
+        turns = (A[:, 1, 2] - A[:, 2, 1], A[:, 2, 0] - A[:, 0, 2], A[:, 0, 1] - A[:, 1, 0])
+        return np.array(turns)
 
     @cached_property
     def reduced_mass(self) -> Floats:

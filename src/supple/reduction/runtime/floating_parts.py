@@ -4,34 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from supple._kernels.reduction.frame import FloatingWorkspace
 from supple.core.errors import InputError
 from supple.core.memory import zeros_apart
-from supple.damping import (
-    Caughey,
-    Damping,
-    ExampleDamping,
-    MatchedStrainRate,
-    MomentumConserving,
-    PowerLaw,
-    PrincipalStrain,
-    Rayleigh,
-    SplineDamping,
-    StrainRate,
-)
-
-_OF_DEFORMATION = (
-    StrainRate,
-    MatchedStrainRate,
-    PrincipalStrain,
-    PowerLaw,
-    SplineDamping,
-    MomentumConserving,
-)
-"""What does nothing to a rigid motion."""
+from supple.core.types import Floats
+from supple.damping import Caughey, Damping, ExampleDamping, Rayleigh
+from supple.reduction.damping.points import PointDamping
+from supple.reduction.damping.reduced import ReducedDamping
+from supple.reduction.damping.rules import reduced_damping
+from supple.reduction.model import ReducedModel
+from supple.reduction.runtime.floating import FloatingInertia
 
 
 def floating_workspace(r: int) -> FloatingWorkspace:
@@ -43,34 +29,73 @@ def floating_workspace(r: int) -> FloatingWorkspace:
     return FloatingWorkspace(*(zeros_apart(*shapes.get(name, (3,))) for name in names))
 
 
-def split_mass(damping: Damping | Sequence[Damping] | None) -> tuple[float, list[Damping]]:
-    """α [1/s], which is a drag on all motion, and the dampings that leave rigid motion alone."""
+class FreeDamping(NamedTuple):
+    """A damping of a free body: a drag on all of its motion, and what damps its deformation."""
+
+    drag: float
+    """α [1/s], in proportion to the mass."""
+    inner: list[Damping]
+    """What is seen from the frame of the body."""
+    counted: float
+    """What of α is in the bases of examples as well, which scale it [1/s]."""
+
+    def reduced(self, model: ReducedModel) -> ReducedDamping:
+        """What acts on the coordinates beside the drag, which acts on them too."""
+        damping = reduced_damping(self.inner, model)
+        if not self.counted:
+            return damping
+        assert model.floating is not None  # it is of a free body
+        counted = CountedDrag(self.counted, model.floating)
+        return replace(damping, beside=(*damping.beside, counted))
+
+
+class CountedDrag(PointDamping):
+    """−α (M̃ − Hᵀ J⁻¹ H): what the drag does to the deformation of a body that does not turn.
+
+    The motion of such a body has the kinetic energy ½ q̇ᵀ (M̃ − Hᵀ J⁻¹ H) q̇, for the frame turns
+    against the deformation, which has the angular momentum H q̇. So the drag and this, with examples
+    over the mass in its place, never feed energy.
+    """
+
+    is_linear = True
+
+    def __init__(self, alpha: float, inertia: FloatingInertia) -> None:
+        self._alpha, self._inertia = alpha, inertia
+
+    def evaluate(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+        H, M = self._inertia.inner_momenta(q), self._inertia.reduced_mass
+        C = -self._alpha * (M - H.T @ np.linalg.solve(self._inertia.inertia(q), H))
+        return C @ v, C
+
+
+def free_damping(damping: Damping | Sequence[Damping] | None) -> FreeDamping:
+    """A damping, or several, of a free body; those that cannot be told apart are refused."""
     if damping is None:
-        return 0.0, []
-    given = list(damping) if isinstance(damping, Sequence) else [damping]
-    alpha = 0.0
+        return FreeDamping(0.0, [], 0.0)
+    drag, counted = 0.0, 0.0
     inner: list[Damping] = []
-    for each in given:
-        if isinstance(each, Rayleigh):
-            alpha += _mass_coefficient(each)
+    for each in damping if isinstance(damping, Sequence) else [damping]:
+        if isinstance(each, ExampleDamping):
+            mass = free_damping(each.bases).drag
+            drag, counted = drag + mass, counted + mass
+            inner.append(each)
+        elif isinstance(each, Rayleigh):
+            drag += _mass_coefficient(each)
             inner.append(replace(each, mass=0.0))
-        elif isinstance(each, ExampleDamping):
-            more, bases = split_mass(each.bases)
-            alpha += more
-            inner.append(replace(each, base=bases))
         elif isinstance(each, Caughey):
-            alpha += each.coefficients[0]
+            drag += each.coefficients[0]
             inner.append(replace(each, coefficients=(0.0, *each.coefficients[1:])))
-        elif isinstance(each, _OF_DEFORMATION):
+        elif isinstance(each, Damping) and each.spares_rigid_motion:
             inner.append(each)
         else:
             raise InputError(
                 f"damping={each!r}: a free reduced body takes dampings of the deformation "
                 "(Rayleigh, Caughey, StrainRate, MatchedStrainRate, PrincipalStrain, PowerLaw, "
-                "SplineDamping, MomentumConserving, examples over these) and Rayleigh(mass=...), a "
-                "drag on all motion; hold the body, or use sp.Simulation(body, ...)"
+                "SplineDamping, examples over these, others whose spares_rigid_motion is true), of "
+                "any other what MomentumConserving(damping) leaves, and Rayleigh(mass=...) as a "
+                "drag on all motion; or use sp.Simulation(body, ...)"
             )
-    return alpha, inner
+    return FreeDamping(drag, inner, counted)
 
 
 def _mass_coefficient(damping: Rayleigh) -> float:

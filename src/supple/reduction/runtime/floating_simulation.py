@@ -15,26 +15,30 @@ from supple._kernels.reduction.frame import (
     R_NOW,
     V_RATE,
     Flight,
+    FloatingWorkspace,
     L,
     P,
     V,
 )
 from supple._kernels.reduction.laws import law_context
 from supple._kernels.reduction.newton import DONE
+from supple._kernels.reduction.stepping import STOPPED
 from supple.core.checks import instance, numbers, vector, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.integrators import TRBDF2, ImplicitIntegrator
 from supple.reduction.coordinates import expand, output_array
 from supple.reduction.damping.laws import compiled_laws
-from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.damping.strain_rate import NO_RATE
 from supple.reduction.model import ReducedModel
 from supple.reduction.runtime.floating import FloatingLoad
-from supple.reduction.runtime.floating_parts import floating_workspace, split_mass
+from supple.reduction.runtime.floating_parts import floating_workspace, free_damping
 from supple.reduction.runtime.interpreted import InterpretedFlight
+from supple.reduction.runtime.newton import StepStats, step_stats
 from supple.reduction.runtime.stage_table import StageTable
 from supple.reduction.runtime.stepper import MOST_CUTS, RecordedStepper, skin_shape, still
+
+_QUICK_CUTS = 3  # as often a step is halved at best effort, which has to have a bounded cost
 
 
 class FloatingSimulation(RecordedStepper):
@@ -58,6 +62,8 @@ class FloatingSimulation(RecordedStepper):
         rule = "" if isinstance(self._integrator, TRBDF2) else ", TRBDF2()"
         return f"Try a smaller dt{rule} or more damping."
 
+    _patience = 20  # there is no line search, which could make something of more
+
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
         assert model.floating is not None  # checked above
@@ -69,6 +75,8 @@ class FloatingSimulation(RecordedStepper):
         self._rigid[0, P] = self._inertia.centre
         self._load = self._no_load = FloatingLoad(np.zeros(3), np.zeros((model.size + 1, 3, 3)))
         self._push: Floats = np.zeros(3)  # force per mass, with gravity
+        self._counts = np.zeros(4, dtype=np.int64)
+        self._taken = 0
         self._use(model)
 
     def _check_rule(self, rule: ImplicitIntegrator, tables: tuple[StageTable, StageTable]) -> None:
@@ -95,8 +103,8 @@ class FloatingSimulation(RecordedStepper):
 
     def _use(self, model: ReducedModel) -> None:
         assert model.floating is not None
-        self._alpha, inner = split_mass(self.damping)
-        damping = reduced_damping(inner, model)
+        parts = free_damping(self.damping)
+        self._alpha, damping = parts.drag, parts.reduced(model)
         self._rigid[0, L] *= model.floating.mass / self._inertia.mass  # the spin stays
         self._inertia, self._damping = model.floating, damping
         self._use_polynomial(model)
@@ -119,26 +127,31 @@ class FloatingSimulation(RecordedStepper):
             self._rate,
             self._inertia.compiled,
             Flight(self._history, self._rigid, self._frame),
-            self._workspace,
+            self._counted(),
             FloatingOptions(
                 alpha=self._alpha,
-                max_iterations=solver.most,
+                max_iterations=self._most_iterations(table),
                 best_effort=solver.is_best_effort,
                 tolerance=solver.tolerance,
             ),
         )
         return context, None if laws is None else law_context(laws)
 
+    def _counted(self) -> FloatingWorkspace:
+        """Room for the kernels, which count in it what they take."""
+        return self._workspace._replace(counts=self._counts)
+
     def _interpreted(self, table: StageTable) -> InterpretedFlight:
         return InterpretedFlight(
             model=self.model,
             damping=self._damping,
             table=table,
-            workspace=self._workspace,
+            workspace=self._counted(),
             context=self._context(table)[0],
             load=self._load.moments,
             push=self._push,
             solver=self.solver,
+            most=self._most_iterations(table),
         )
 
     # -- where it is and how it moves ------------------------------------------------------
@@ -335,9 +348,9 @@ class FloatingSimulation(RecordedStepper):
         return float(v @ self._damping.force(q, v)) + 2 * self._alpha * self._kinetic_at(row // 3)
 
     @property
-    def cut_steps(self) -> int:
-        """How many steps were taken as several shorter ones."""
-        return self._cut
+    def stats(self) -> StepStats:
+        """What it took so far."""
+        return step_stats(self._taken, self._cut, self._counts)
 
     def _find_acceleration(self, load: FloatingLoad) -> None:
         """Accelerations that belong to the state and the load; one that jumps ends the past."""
@@ -362,10 +375,12 @@ class FloatingSimulation(RecordedStepper):
         while True:
             done, reason = self._run_table(steps, table)
             self._has_past |= done > 0
+            self._taken += done
             self._count(done, DONE)
             if reason == DONE:
                 return
             self._take_cut(reason)
+            self._taken += 1
             self._count(1, DONE)
             steps -= done + 1
             if not steps:
@@ -392,10 +407,14 @@ class FloatingSimulation(RecordedStepper):
                 return taken, reason
 
     def _take_cut(self, reason: int) -> None:
-        """One step as 2, 4, 8, … shorter ones; StepFailed, with all as it was, if none will do."""
+        """One step as 2, 4, 8, … shorter ones, each with patience.
+
+        StepFailed, with all as it was, if none will do; at best effort the body is stopped.
+        """
         state = self._history, self._rigid, self._frame
         before = [array.copy() for array in state]
-        for cuts in range(1, MOST_CUTS + 1):
+        most = _QUICK_CUTS if self.solver.is_best_effort else MOST_CUTS
+        for cuts in range(1, most + 1):
             start, later = self._cut_tables(2**cuts)
             if (
                 self._run_table(1, start)[1] == DONE
@@ -406,4 +425,14 @@ class FloatingSimulation(RecordedStepper):
                 return
             for array, kept in zip(state, before, strict=True):
                 array[...] = kept
-        raise self._failure(reason)
+        if not self.solver.is_best_effort:
+            raise self._failure(reason)
+        self._stop()
+
+    def _stop(self) -> None:
+        """Stay where it is, at rest, in place of a step that cannot be taken."""
+        q, position = self._history[0].copy(), self._rigid[0, P].copy()
+        self._history[:], self._rigid[:] = 0.0, 0.0
+        self._history[::3], self._rigid[:, P] = q, position
+        self._counts[STOPPED] += 1
+        self._settled = self._has_past = False

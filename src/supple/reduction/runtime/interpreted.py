@@ -136,6 +136,8 @@ class InterpretedFlight:
     load: Floats
     push: Floats
     solver: DenseNewton
+    most: int
+    """Iterations of a stage."""
 
     def run(self, steps: int) -> tuple[int, int]:
         """As ``floating.run_floating_steps``."""
@@ -149,8 +151,9 @@ class InterpretedFlight:
                         return step, NOT_CONVERGED
                     if reason == DONE:
                         break
-                    if iteration == self.solver.most:
+                    if iteration == self.most:
                         if self.solver.is_best_effort:
+                            self.workspace.counts[stepping.UNSOLVED] += 1
                             break
                         return step, NOT_CONVERGED
                     iteration += 1

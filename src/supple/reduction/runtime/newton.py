@@ -5,6 +5,9 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from supple.core.checks import number, whole_number
 
 
@@ -61,3 +64,12 @@ class StepStats:
     """Stages left before the tolerance was reached, with ``iterations`` given."""
     stopped: int
     """Steps that could not be taken at all, with ``iterations`` given: the body was stopped."""
+
+
+COUNTED = ("iterations", "backtracks", "unsolved", "stopped")
+"""What kernels count, in this order."""
+
+
+def step_stats(steps: int, cut: int, counts: NDArray[np.int64]) -> StepStats:
+    """With ``counts`` (4,) as kernels keep them."""
+    return StepStats(steps=steps, cut=cut, **dict(zip(COUNTED, map(int, counts), strict=True)))

@@ -22,13 +22,12 @@ from supple.reduction.model import ReducedModel
 from supple.reduction.runtime.balance import NO_GRAMS, is_diagonal, room_to_balance
 from supple.reduction.runtime.contact.among import AmongObstacles
 from supple.reduction.runtime.interpreted import InterpretedLoop
-from supple.reduction.runtime.newton import StepStats
+from supple.reduction.runtime.newton import StepStats, step_stats
 from supple.reduction.runtime.points import PointLoop, point_loop
 from supple.reduction.runtime.stage_table import StageTable
 from supple.reduction.runtime.stepper import MOST_CUTS, skin_shape, still
 
 _NO_RECORD = np.empty((0, 2, 0))
-_PATIENCE = 200  # iterations, with a step that was not solved in fewer
 
 
 class ReducedSimulation(AmongObstacles):
@@ -181,10 +180,6 @@ class ReducedSimulation(AmongObstacles):
             contacts=self._contacts,
         )
 
-    def _most_iterations(self, table: StageTable) -> int:
-        usual = table is self._table or table is self._start_table
-        return self.solver.most if usual else max(self.solver.most, _PATIENCE)
-
     # -- where it is -----------------------------------------------------------------------
 
     def displacements(self, *, out: Floats | None = None) -> Floats:
@@ -215,8 +210,7 @@ class ReducedSimulation(AmongObstacles):
     @property
     def stats(self) -> StepStats:
         """What it took so far."""
-        iterations, backtracks, unsolved, stopped = map(int, self._counts)
-        return StepStats(self._taken, iterations, backtracks, self._cut, unsolved, stopped)
+        return step_stats(self._taken, self._cut, self._counts)
 
     def _weight_and_momenta(self) -> tuple[float, Floats, Floats]:
         q, v = self._history[:2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -127,6 +127,15 @@ class RecordedStepper(Stepper):
             self._made_for = self._solver
             self._contexts[key] = self._make_context(table), table  # which stays while this does
         return self._contexts[key][0]
+
+    _patience: ClassVar[int] = 200
+    """Iterations, with a step that was not solved in fewer."""
+
+    def _most_iterations(self, table: StageTable) -> int:
+        """Of a stage, in steps of a table."""
+        most = self.solver.most
+        usual = table is self._table or table is self._start_table
+        return most if usual or self.solver.is_best_effort else max(most, self._patience)
 
     def _cut_tables(self, parts: int) -> tuple[StageTable, StageTable]:
         """The tables of the first and of later ones of so many parts of a step."""
