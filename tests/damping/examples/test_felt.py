@@ -12,6 +12,7 @@ from tests.helpers import soft
 
 import supple as sp
 from supple.bodies.shape import Shape
+from supple.reduction.damping.rules import reduced_damping
 
 MESH = block()
 BODY = sp.Body(MESH, soft(sp.StVK), fixed=MESH.where(x=(None, 0.1)))
@@ -150,8 +151,29 @@ def test_strengths_that_agree_need_no_change(symmetric):
     np.testing.assert_allclose(kept[1], raw[1], atol=1e-10 * np.abs(raw[1]).max())
 
 
-def test_a_reduced_model_refuses_what_it_cannot_do():
-    damping = pair(90, (0.1, 10.0), definite=False)
-    model = sp.reduce(BODY, sp.picked_basis(BODY, [e.shape for e in damping.examples]))
-    with pytest.raises(sp.InputError, match="definite"):
-        model.simulation(damping=damping)
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_reduced_models_take_strengths_as_they_are_too(symmetric):
+    """The motion of a crowd's copy, of one compiled and of one stepped from Python is that of Π̄."""
+    damping = pair(30, (0.1, 10.0), definite=False, symmetric=symmetric)
+    shapes = [e.shape for e in damping.examples]
+    model = sp.reduce(BODY, sp.picked_basis(BODY, shapes))
+    X = np.array([model.coordinates(shape) for shape in shapes])
+    examples = reduced_damping(damping, model).examples
+    C = reduced_damping(BASE, model).constant
+    damped = examples.matrix(np.zeros(model.size), np.zeros(model.size), C)
+    felt = np.einsum("ki,ij,kj->k", X, damped, X) / np.einsum("ki,ij,kj->k", X, C, X)
+    np.testing.assert_allclose(felt, [0.1, 10.0], rtol=1e-9)
+    if not symmetric:
+        wanted = C @ X.T * [0.1, 10.0]
+        np.testing.assert_allclose(damped @ X.T, wanted, atol=1e-9 * np.abs(wanted).max())
+    h, rate = 1 / 200, X[0] + X[1]
+    live = model.simulation(damping=damping, dt=h, integrator=sp.BackwardEuler())
+    crowd = model.simulation(damping=damping, dt=h, integrator=sp.BackwardEuler(), copies=2)
+    live.v = rate
+    crowd.v = np.stack([rate, 0 * rate])
+    live.step()
+    crowd.step()
+    here = examples.matrix(live.q, live.v, C)  # M (v - v0) / h + C v + f(q) = 0
+    terms = [model.mass @ (live.v - rate) / h, here @ live.v, model.force(live.q)]
+    assert np.abs(sum(terms)).max() < 1e-5 * max(np.abs(term).max() for term in terms)
+    np.testing.assert_allclose(crowd.q[0], live.q, atol=1e-7 * np.abs(live.q).max())

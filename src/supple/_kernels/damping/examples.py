@@ -27,16 +27,17 @@ def factorize(A, L):
 
 
 @kernel
-def couple(G, gamma, symmetric, W, inverse, L):
+def couple(G, gamma, symmetric, definite, W, inverse, L):
     """W (k, k) with Ĉ = C + C X W (C X)ᵀ for Gram matrix G = XᵀCX and scales γ (k,).
 
     With the C-weighted QR decomposition X = Q R it is W = R⁻¹ (Π − I) R⁻ᵀ (Eq. 9), where Π is the
-    non-negative part of Π̄ = R Γ R⁻¹ (Eq. 8, App. B), or its symmetric part.
+    non-negative part of Π̄ = R Γ R⁻¹ (Eq. 8, App. B) or, if not ``definite``, Π̄ itself; with
+    ``symmetric`` its symmetric part.
     ``inverse`` and ``L`` (k, k) are scratch.
     """
     k = len(G)
     if not factorize(G, L):
-        _couple_by_eigenvectors(G, gamma, symmetric, W)
+        _couple_by_eigenvectors(G, gamma, symmetric, definite, W)
         return
     for j in range(k):  # G⁻¹, column by column
         for i in range(k):
@@ -55,17 +56,17 @@ def couple(G, gamma, symmetric, W, inverse, L):
         alike = alike and gamma[i] == gamma[0]
         for j in range(k):
             W[i, j] = 0.5 * (gamma[i] + gamma[j]) * inverse[i, j]
-    if alike or factorize(W, L):
+    if alike or not definite or factorize(W, L):
         for i in range(k):
             for j in range(k):
                 scale = 0.5 * (gamma[i] + gamma[j]) if symmetric else gamma[i]
                 W[i, j] = (scale - 1.0) * inverse[i, j]
     else:
-        _couple_by_eigenvectors(G, gamma, symmetric, W)
+        _couple_by_eigenvectors(G, gamma, symmetric, definite, W)
 
 
 @kernel
-def _couple_by_eigenvectors(G, gamma, symmetric, W):
+def _couple_by_eigenvectors(G, gamma, symmetric, definite, W):
     """The same for scales that contradict each other, and where G is not definite.
 
     R = Λ½ Vᵀ from the eigenvectors of G serves as well as a triangular one: Π only turns with it.
@@ -107,13 +108,14 @@ def _couple_by_eigenvectors(G, gamma, symmetric, W):
         Pi[:] = symmetric_part
     for a in range(n):
         Pi[a, a] -= 1.0
-    lam, v = np.empty(n), np.empty((n, n))
-    find_eigenvectors(symmetric_part, lam, v)
-    for m in range(n):
-        if lam[m] < 0.0:
-            for a in range(n):
-                for b in range(n):
-                    Pi[a, b] -= lam[m] * v[a, m] * v[b, m]
+    if definite:
+        lam, v = np.empty(n), np.empty((n, n))
+        find_eigenvectors(symmetric_part, lam, v)
+        for m in range(n):
+            if lam[m] < 0.0:
+                for a in range(n):
+                    for b in range(n):
+                        Pi[a, b] -= lam[m] * v[a, m] * v[b, m]
     for i in range(k):
         for b in range(n):
             s = 0.0

@@ -60,6 +60,7 @@ class Examples(NamedTuple):
     about: np.ndarray  # (r,) [√kg m]
     by_rate: np.ndarray  # (k,) whether a curve is one of the rate
     symmetric: bool  # whether Π is replaced by its symmetric part
+    definite: bool  # whether Π is the non-negative part of Π̄, or Π̄ itself
     scaled: bool  # whether there is a curve for all damping, the last one
     total_mass: float  # of the body [kg]
     curves: Curves  # k + 1, the last one that of all damping
@@ -189,7 +190,7 @@ def weigh_examples(B, follows, x, v, ex, F, W, V):
             W[m, n] = W[n, m] = 0.0
             total += e
     if abs(total) <= LARGEST:  # else the forces are not finite either
-        couple(G, gamma, ex.symmetric, W, ex.S, ex.T)
+        couple(G, gamma, ex.symmetric, ex.definite, W, ex.S, ex.T)
     steeper = False
     for m in range(k):
         if by_rate[m]:
@@ -200,7 +201,7 @@ def weigh_examples(B, follows, x, v, ex, F, W, V):
             gamma[m] *= max(factor, 0.1)  # a drag that falls is kept definite
             steeper = steeper or factor != 1.0
     if steeper and abs(total) <= LARGEST:
-        couple(G, gamma, ex.symmetric, V, ex.S, ex.T)
+        couple(G, gamma, ex.symmetric, ex.definite, V, ex.S, ex.T)
     else:
         for m in range(k):
             for n in range(k):

@@ -119,7 +119,7 @@ def couple_examples(balance, points, rate, v, g, ex, BX, secants):
             total += e
     sound = abs(total) <= LARGEST  # else the forces are not finite either
     if sound:
-        couple(G, gamma, ex.symmetric, W, ex.S, ex.T)
+        couple(G, gamma, ex.symmetric, ex.definite, W, ex.S, ex.T)
     for m in range(k):
         e = 0.0
         for n in range(k):
@@ -135,7 +135,7 @@ def couple_examples(balance, points, rate, v, g, ex, BX, secants):
             gamma[m] *= max(factor, 0.1)  # a drag that falls is kept definite
             steeper = steeper or factor != 1.0
     if steeper and sound:
-        couple(G, gamma, ex.symmetric, V, ex.S, ex.T)
+        couple(G, gamma, ex.symmetric, ex.definite, V, ex.S, ex.T)
     else:
         for m in range(k):
             for n in range(k):

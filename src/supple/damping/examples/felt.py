@@ -25,15 +25,7 @@ def coupling(G: Floats, gamma: Floats, *, symmetric: bool, definite: bool) -> Fl
     With ``definite`` it is Π, the non-negative part of Π̄ = R Γ R⁻¹ (App. B); else Π̄ itself.
     """
     W: Floats = np.empty_like(G)
-    if not definite:
-        scale = 1.0 / np.sqrt(np.diag(G)) if (np.diag(G) > 0).all() else None
-        if scale is not None:
-            scaled = G * np.outer(scale, scale)
-            if np.linalg.eigvalsh(scaled)[0] > 1e-13 * len(G):
-                inverse = np.linalg.inv(scaled) * np.outer(scale, scale)
-                W = (gamma - 1.0)[:, None] * inverse
-                return 0.5 * (W + W.T) if symmetric else W
-    couple(G, gamma, symmetric, W, np.empty_like(G), np.empty_like(G))
+    couple(G, gamma, symmetric, definite, W, np.empty_like(G), np.empty_like(G))
     return W
 
 

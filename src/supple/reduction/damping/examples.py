@@ -51,11 +51,6 @@ class ReducedExamples:
     @classmethod
     def of(cls, damping: ExampleDamping, model: ReducedModel, C: Floats) -> ReducedExamples:
         """The examples of ``damping`` over the base C (r, r) at rest."""
-        if not damping.definite:
-            raise InputError(
-                "definite=False is for full space, sp.Simulation(body, damping=...); with definite "
-                "a reduced model takes the same examples, and felt_strengths tells what of each"
-            )
         if any(e.is_bent for e in damping.examples) and not isinstance(model, ReducedModel):
             raise InputError(
                 "a character takes straight examples: example.with_shape(example.shape)"
@@ -153,7 +148,8 @@ class ReducedExamples:
         )
         W: Floats = np.empty(G.shape)
         workspace = np.empty((2, *G.shape))
-        couple(0.5 * (G + G.T), gamma, self.damping.symmetric, W, *workspace)
+        damping = self.damping
+        couple(0.5 * (G + G.T), gamma, damping.symmetric, damping.definite, W, *workspace)
         return W
 
     @cached_property
@@ -171,7 +167,8 @@ class ReducedExamples:
         examples = Examples(
             X=self.X, straight=self.X, bends=bends, reach=reach, C0=C0,
             D=self.D, about=self.about, by_rate=self._by_rate,
-            symmetric=self.damping.symmetric, scaled=overall is not None,
+            symmetric=self.damping.symmetric, definite=self.damping.definite,
+            scaled=overall is not None,
             total_mass=self.total_mass, curves=curves,
             C0X=self.X @ C0, F=np.zeros((k, r)), solved=np.zeros((k + 1, r)),
             gamma=np.zeros(k), share=np.zeros(k),
