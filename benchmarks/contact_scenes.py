@@ -72,7 +72,7 @@ def field(value: list[Any], X: np.ndarray) -> Callable[[float], np.ndarray]:
 
 
 def placed(X: np.ndarray, how: dict[str, Any]) -> np.ndarray:
-    """Scaled, then turned, then moved."""
+    """Scaled, then turned about one axis of space after the other, then moved."""
     if "dimensions" in how:
         extent = np.ptp(X, axis=0)
         wanted = np.array(how["dimensions"], dtype=float)
@@ -83,7 +83,7 @@ def placed(X: np.ndarray, how: dict[str, Any]) -> np.ndarray:
     if mode not in ("xyz", "zyx"):
         raise NotRead(f"rotation_mode {mode}")
     angles = [turn["xyz".index(axis)] for axis in mode]
-    X = Rotation.from_euler(mode.upper(), angles, degrees=True).apply(X)
+    X = Rotation.from_euler(mode, angles, degrees=True).apply(X)
     return X + np.array(how.get("translation", [0.0, 0.0, 0.0]), dtype=float)
 
 
@@ -168,7 +168,8 @@ def read(path: Path) -> Scene:
     begin = scene.get("initial_conditions", {}).get("velocity", [])
     speeds = {each["id"]: np.array(each["value"], dtype=float) for each in begin}
     materials = scene["materials"]
-    materials = {m["id"]: m for m in (materials if isinstance(materials, list) else [materials])}
+    materials = materials if isinstance(materials, list) else [materials]
+    materials = {each.get("id", 0): each for each in materials}
     bodies, obstacles, velocities = [], [], []
     for geometry in scene["geometry"]:
         if geometry.get("enabled", True) is False:
@@ -181,7 +182,7 @@ def read(path: Path) -> Scene:
             continue
         mesh = sp.read_mesh(file)
         X = placed(mesh.vertices, geometry.get("transformation", {}))
-        kind = geometry["volume_selection"]
+        kind = geometry.get("volume_selection", 0)
         for offset in _offsets(geometry, np.ptp(X, axis=0)):
             own = type(mesh)(X + offset, mesh.cells)
             supports = []
