@@ -120,6 +120,11 @@ class SelfContactForces:
         """Whether layers may press on each other with friction in the stage at hand."""
         return bool(self._mu and self._near_at_start)
 
+    @property
+    def has_barriers(self) -> bool:
+        """Whether pairs are in reach where the surface was last looked at."""
+        return self._last is not None and len(self._last.pairs) > 0
+
     # -- a stage -------------------------------------------------------------------------
 
     def begin(self, start: Floats) -> None:

@@ -352,6 +352,10 @@ class _ActiveTerms(ActiveSet):
     def has_smoothed_friction(self) -> bool:
         return any(term.has_smoothed_friction for term in self._terms)
 
+    @property
+    def has_barriers(self) -> bool:
+        return any(term.has_barriers for term in self._terms)
+
     def update_multipliers(self, here: Linearization, step: Floats, length: float) -> float:
         assert isinstance(here, BodyLinearization)
         pairs = zip(self._terms, here.shares, strict=True)
