@@ -121,3 +121,25 @@ def test_large_blocks_at_a_tiny_distance_never_cross():
         assert not ipctk.has_intersections(mesh, np.asfortranarray(x))
         touched = max(touched, sim.stats.contacts)
     assert touched > 0
+
+
+def test_supports_drag_a_wedge_that_is_caught_in_a_groove():
+    """What is held goes on, what touches along with it, however near that is."""
+    X = [[x, 1.0, z] for x in (0.25, -0.25) for z in (0.5, -0.5)] + [
+        [0, -0.4999, z] for z in (0.5, -0.5)
+    ]
+    wedge = sp.TetMesh(X, [[0, 1, 4, 3], [4, 2, 0, 3], [4, 1, 5, 3]])
+    foam = sp.NeoHookean(young=1e6, poisson=0.4, density=1000)
+    pull = sp.Support(np.arange(4), lambda t: (t, 0.0, 0.0))
+    ridges = [[x, y, z] for x, y in ((-0.25, -0.25), (0.0, -0.5), (0.25, -0.25)) for z in (1, -1)]
+    groove = sp.SheetMesh(ridges, [[0, 1, 2], [1, 3, 2], [2, 3, 4], [3, 5, 4]])
+    hard = sp.IsotropicCloth(young=1e5, poisson=0.3, thickness=1e-3, areal_density=1.0)
+    sim = sp.Simulation(
+        [sp.Body(wedge, foam, supports=[pull]), sp.Cloth(groove, hard, fixed=np.arange(6))],
+        integrator=sp.BackwardEuler(),
+        gravity=(0, -9.81, 0),
+        dt=0.05,
+    )
+    for _ in range(36):
+        sim.step()
+    assert sim.stats.total is not None and sim.stats.total.contacts > 0
