@@ -27,6 +27,9 @@ class PairScales:
     their pairs, so that nothing pushes at the start, and nothing has to climb over a step as they
     slide. Sides that are neighbours in the mesh never slide far; there half of what lies between
     them at rest bounds the reach of this pair alone.
+
+    The stiffness is that of the bodies, or as an impact wants it where the reach is small beside
+    what that compresses.
     """
 
     def __init__(self, body: ElasticBody, surface: ContactSurface, options: SelfContact) -> None:
@@ -80,7 +83,7 @@ class PairScales:
             at = np.minimum(np.searchsorted(self._close, keys), len(self._close) - 1)
             known = self._close[at] == keys
             found[known] = np.minimum(found[known], self._values[at[known]])
-        return found
+        return np.asarray(found)
 
     def _pressure(self, parts: Ints, between: Floats, reach: Floats) -> Floats:
         """κ [Pa] of pairs of parts (2, k) that are ``between`` [m] for both, at their ``reach``.
