@@ -142,4 +142,5 @@ def test_supports_drag_a_wedge_that_is_caught_in_a_groove():
     )
     for _ in range(36):
         sim.step()
-    assert sim.stats.total is not None and sim.stats.total.contacts > 0
+    assert sim.stats.total is not None
+    assert sim.stats.total.contacts > 0
