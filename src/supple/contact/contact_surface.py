@@ -29,6 +29,8 @@ _PARALLEL = 1e-3
 """Squared sine, by the edges at rest, below which barriers between edges are smoothed."""
 _SLOWNESS = 0.1
 """Share of a gap that a step may leave."""
+_STOPS_OFF = 0.15
+"""Share of the ways up to an impact by which the sides may still be apart then, and more."""
 _ROUNDINGS = 1000 * float(np.finfo(float).eps)
 """Times the largest coordinate: a gap that rounding cannot close."""
 _NO_TRIANGLE = -1
@@ -226,25 +228,33 @@ class ContactSurface:
         same = rigid[one] & (self.parts[one] == self.parts[other])
         return pairs.of(~same)  # a rigid body cannot come near itself
 
-    def collision_free_step(self, x: Floats, step: Floats) -> float:
-        """The share of a step (m, 3) from x, up to 1, that can be gone without an impact."""
-        least, floor = 1.0, _ROUNDINGS * float(np.abs(x).max())
+    def collision_free_step(self, x: Floats, step: Floats, known: Pairs | None = None) -> float:
+        """The share of a step (m, 3) from x, up to 1, that can be gone without an impact.
+
+        Pairs that are ``known`` to be near are looked at first: what they leave of the step has
+        smaller boxes.
+        """
+        floor, ways = self._floor(x), np.sqrt((step**2).sum(axis=1))
+        least = 1.0 if known is None else self.collision_free_step_of(known, x, step)
         for prims, others, kind in self._kinds():
             of_prims, of_others = np.empty((len(prims), 6)), np.empty((len(others), 6))
             for of, them in ((of_prims, prims), (of_others, others)):
-                boxes.swept_boxes(x, x + least * step, them, np.full(len(them), floor), of)
+                room = floor + _STOPS_OFF * least * ways[them].max(axis=1)
+                boxes.swept_boxes(x, x + least * step, them, room, of)
             order, nodes = _tree(of_others)
             given = kind, x, step, prims, of_prims, others, of_others, order, nodes, self.held
-            ends = _ends(len(prims))
-            times = np.ones(len(ends) - 1)
-
-            def task(n: int, given: Any = given, ends: Ints = ends, times: Floats = times) -> None:
-                ways = _SLOWNESS, floor, ends[n], ends[n + 1]
-                times[n] = boxes.earliest_impact(*given, *ways)
-
-            run_all([partial(task, n) for n in range(len(times))])
-            least = min(least, float(times.min()))
+            find = partial(boxes.earliest_impact, *given, _SLOWNESS, floor)
+            least = min(least, _least_of(find, len(prims)))
         return least
+
+    def collision_free_step_of(self, pairs: Pairs, x: Floats, step: Floats) -> float:
+        """The share up to which none of these pairs has an impact."""
+        given = pairs.kinds, pairs.quads, x, step, _SLOWNESS, self._floor(x)
+        return _least_of(partial(boxes.earliest_of_pairs, *given), len(pairs))
+
+    def _floor(self, x: Floats) -> float:
+        """What rounding of coordinates cannot close [m]."""
+        return _ROUNDINGS * float(np.abs(x).max())
 
     def _kinds(self) -> list[tuple[Ints, Ints, int]]:
         of_triangles = (self._points, self.triangles, VERTEX_FACE)
@@ -290,6 +300,18 @@ def in_parts(fill: Callable[..., Any], count: int, *arrays: Any) -> None:
     """Run ``fill(first, last, *arrays)``, which fills rows of arrays, on all rows."""
     ends = _ends(count)
     run_all([partial(fill, first, last, *arrays) for first, last in pairwise(ends)])
+
+
+def _least_of(find: Callable[[int, int], float], count: int) -> float:
+    """The least that ``find(first, last)`` finds of rows."""
+    ends = _ends(count)
+    found = np.ones(len(ends) - 1)
+
+    def task(n: int) -> None:
+        found[n] = find(ends[n], ends[n + 1])
+
+    run_all([partial(task, n) for n in range(len(found))])
+    return float(found.min())
 
 
 def _ends(count: int) -> Ints:

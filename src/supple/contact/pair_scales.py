@@ -15,6 +15,7 @@ _OF_LEAST = 0.5  # but no more than this share of the least distance to another 
 _TOUCHING = 1e-6  # mean edges, up to which parts of a mesh touch
 _FIRMNESS = 1.0  # times the stiffness of the body at a vertex, that a barrier has there
 _OF_HARDER = 2 / 3
+_IMPACT = 0.3  # m/s: whose pressure barriers bear about half way, however near they begin
 _STOPPED = 5.0  # m/s: from which a barrier as stiff as K d̂² = m v² stops a rigid body
 
 
@@ -26,6 +27,9 @@ class PairScales:
     their pairs, so that nothing pushes at the start, and nothing has to climb over a step as they
     slide. Sides that are neighbours in the mesh never slide far; there half of what lies between
     them at rest bounds the reach of this pair alone.
+
+    The stiffness is that of the bodies, or as an impact wants it where the reach is small beside
+    what that compresses.
     """
 
     def __init__(self, body: ElasticBody, surface: ContactSurface, options: SelfContact) -> None:
@@ -37,7 +41,7 @@ class PairScales:
         self.distance = float(self._wanted[np.isfinite(self._wanted)].max())
         """The largest d̂ that pairs may have [m]."""
         self._given = options.stiffness
-        self._firmness = self._fitting_firmness(body)
+        self._firmness, self._impedance = self._fitting_firmness(body)
 
     @property
     def room(self) -> Floats:
@@ -55,8 +59,9 @@ class PairScales:
         """κ [Pa] between two parts, at their reach."""
         if self._given is not None:
             return self._given
-        both = self._firmness[[[first], [second]]]
-        return float(self._joint(both)[0] * self.between(first, second))
+        parts = np.array([[first], [second]])
+        reach = np.array([self.between(first, second)])
+        return float(self._pressure(parts, reach, reach)[0])
 
     def of(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """d̂ [m] and K = κ d̂ A [J] of pairs, (k,) each."""
@@ -65,8 +70,29 @@ class PairScales:
         if self._given is not None:
             stiffness = np.full(len(pairs), self._given)
         else:
-            stiffness = self._joint(self._firmness[surface.parts[pairs.quads[:, [0, 3]].T]]) * reach
+            parts = surface.parts[pairs.quads[:, [0, 3]].T]
+            stiffness = self._pressure(parts, self._between(*parts), reach)
         return reach, stiffness * reach * surface.weights(pairs)
+
+    def _between(self, first: Ints, second: Ints) -> Floats:
+        """d̂ [m] between pairs of parts, (k,)."""
+        found = np.minimum(self._wanted[first], self._wanted[second])
+        if len(self._close):
+            low, high = np.minimum(first, second), np.maximum(first, second)
+            keys = low * self._surface.n_parts + high
+            at = np.minimum(np.searchsorted(self._close, keys), len(self._close) - 1)
+            known = self._close[at] == keys
+            found[known] = np.minimum(found[known], self._values[at[known]])
+        return np.asarray(found)
+
+    def _pressure(self, parts: Ints, between: Floats, reach: Floats) -> Floats:
+        """κ [Pa] of pairs of parts (2, k) that are ``between`` [m] for both, at their ``reach``.
+
+        Where d̂ is small beside how far an impact at v compresses the bodies, they bear its
+        pressure v z, with the impedance z = √(k m/A), and not k d̂; so does the barrier then.
+        """
+        k, z = self._joint(self._firmness[parts]), self._joint(self._impedance[parts])
+        return np.asarray(np.maximum(k, _IMPACT * z / between) * reach)
 
     def _joint(self, both: Floats) -> Floats:
         """k of pairs of parts from those of each, (2, k).
@@ -109,27 +135,29 @@ class PairScales:
             )
         return close[:0], least[:0]
 
-    def _fitting_firmness(self, body: ElasticBody) -> Floats:
+    def _fitting_firmness(self, body: ElasticBody) -> tuple[Floats, Floats]:
         """k [N/m³] of each part, at which barriers are about as stiff as it: A k = K at a vertex.
 
-        Infinite for parts that are held.
+        With its impedance z [Pa s/m], A z = √(K m). Both are infinite for parts that are held.
         """
         surface = self._surface
         rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
         carried, first = surface.carried, body.pattern.indptr[surface.carried.vertices[:, 0]]
         K = np.einsum("bii->b", rest[first]) / 3
+        m = body.mass_values[first]
         rigid = ~carried.is_vertex
         if rigid.any():  # stopped about half way, by all of its points
-            mass = 4.0 * body.mass_values[first][rigid]
+            mass = 4.0 * m[rigid]
             own, reach = surface.parts[rigid], self._wanted[surface.parts[rigid]]
             K[rigid] = mass / np.bincount(own)[own] * (_STOPPED / reach) ** 2
         free = np.asarray(body.free[carried.vertices].any(axis=(1, 2)))
         parts, count = surface.parts[free], surface.n_parts
         sums = np.bincount(parts, _FIRMNESS * K[free], count)
         areas = np.bincount(parts, surface.areas[0][free], count)
-        found = np.full(count, np.inf)
-        np.divide(sums, areas, out=found, where=areas > 0)
-        return found
+        roots = np.bincount(parts, np.sqrt(np.maximum(K * m, 0.0))[free], count)
+        found = np.full((2, count), np.inf)
+        np.divide(np.stack([sums, roots]), areas, out=found, where=areas > 0)
+        return found[0], found[1]
 
 
 def _means(parts: Ints, values: Floats, count: int) -> Floats:

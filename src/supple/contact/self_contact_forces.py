@@ -29,7 +29,8 @@ from supple.core.types import Floats, Ints
 
 _FIRST, _SECOND = np.triu_indices(4)
 _NEARBY = 2.0  # reaches: how far apart pairs may be that get room in the matrix
-_SKIN = 0.5  # reaches: how far vertices may go before what is near is looked for anew
+_SKIN = 0.5  # reaches, or
+_SKIN_OF_EDGES = 0.1  # edges: twice how far vertices may go before near is looked for anew
 _FRICTION_ROUNDS = 4  # in which pressures and directions of friction follow the shape
 _SAME_FRICTION = 0.02  # share of friction by which it may still change
 _EPSILON = float(np.finfo(float).eps)
@@ -67,7 +68,8 @@ class SelfContactForces:
         """Reach and stiffness of pairs."""
         self.distance = self.scales.distance
         """The largest d̂ [m]."""
-        self._skin = _SKIN * self.scales.room
+        edges = _SKIN_OF_EDGES * float(np.median(self._surface.lengths))
+        self._skin = max(_SKIN * float(self.scales.room.min()), edges)
         self._found: tuple[Floats, Pairs, Floats, Floats] | None = None
         self._last: _Near | None = None
         self._evaluated: tuple[Floats, float, Floats] | None = None
@@ -104,11 +106,11 @@ class SelfContactForces:
 
     def _candidates(self, x: Floats) -> tuple[Pairs, Floats, Floats]:
         """Pairs that may be in reach near x, with their reach and weight; kept while x is near."""
-        if self._found is not None:
-            at = self._found[0]
-            if 4 * ((x - at) ** 2).sum(axis=1).max() <= self._skin.min() ** 2:
-                return self._found[1:]
+        if self._found is not None and 2 * _farthest(x - self._found[0]) <= self._skin:
+            return self._found[1:]
         pairs = self._surface.candidates(x, self.scales.room + self._skin)
+        far = self.scales.room[pairs.quads[:, 0]] + self._skin
+        pairs = pairs.of(self._surface.squared_distances(pairs, x) < far * far)
         reach, weights = self.scales.of(pairs)
         self._found = x, pairs, reach, weights
         return pairs, reach, weights
@@ -117,6 +119,11 @@ class SelfContactForces:
     def has_smoothed_friction(self) -> bool:
         """Whether layers may press on each other with friction in the stage at hand."""
         return bool(self._mu and self._near_at_start)
+
+    @property
+    def has_barriers(self) -> bool:
+        """Whether pairs are in reach where the surface was last looked at."""
+        return self._last is not None and len(self._last.pairs) > 0
 
     # -- a stage -------------------------------------------------------------------------
 
@@ -173,7 +180,12 @@ class SelfContactForces:
         on_surface = np.ascontiguousarray(self._points.of(step))
         if not np.isfinite(on_surface).all():
             return 0.0
-        return self._surface.collision_free_step(self._places(u), on_surface)
+        x = self._places(u)
+        known, _, _ = self._candidates(x)
+        at = self._found[0] if self._found is not None else x
+        if 4 * (_farthest(x - at) + _farthest(on_surface)) <= self._skin:
+            return self._surface.collision_free_step_of(known, x, on_surface)
+        return self._surface.collision_free_step(x, on_surface, known)
 
     def feasible_starts(self, start: Floats, ends: Sequence[Floats]) -> list[Floats]:
         """Places on the way from ``start`` to each of ``ends`` that are reached without impact.
@@ -276,3 +288,8 @@ class SelfContactForces:
         keys = np.empty(len(rows), dtype=np.int64)
         boxes.to_upper(rows, cols, self._ids, self._n, keys, blocks)
         return keys, blocks
+
+
+def _farthest(ways: Floats) -> float:
+    """The greatest length of vectors (m, 3)."""
+    return float(np.sqrt((ways**2).sum(axis=1).max(initial=0.0)))

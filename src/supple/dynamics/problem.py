@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -135,10 +136,6 @@ class BodyProblem(SplitProblem):
 
         return self._wide_pattern.sum(values, keys, blocks, reserve)
 
-    def widened(self, values: Floats) -> Floats:
-        """Values on the body's pattern as values on the problem's."""
-        return self._wide_pattern.widened(self.assemble([values]))
-
     def rotations_at(self, u: Floats) -> Floats:
         """How the surroundings of each node have turned at u, rotations (n, 3, 3)."""
         X, pattern = self.body.mesh.vertices, self.body.pattern
@@ -166,6 +163,7 @@ class BodyProblem(SplitProblem):
         body, held, latest = self.body, ~self.free, self._latest
         if latest is None or np.array_equal(latest[held], start[held]):
             return None
+        slow, still = replace(stage, c_v=0.0), np.zeros_like(start)  # friction would hold it back
         for increments in _INCREMENTS:
             u = latest
             for left in range(increments, 0, -1):
@@ -175,8 +173,10 @@ class BodyProblem(SplitProblem):
                     break
                 values = shape.definite_stiffness.copy()
                 add_scaled_identity_blocks(values, body.mass_values, _INERTIA * stage.c_a)
-                force = -body.pattern.multiply(values, moved)
-                moved = moved + solve(self.widened(values), force)
+                at = Point(slow, shape, still, still)
+                values = self.with_pairs(self.assemble([values]), at, Tangent(definite=True))
+                force = -self.pattern.multiply(values, moved)
+                moved = moved + solve(values, force)
                 if self.collision_free_step(u, moved) < 1.0:
                     break
                 u = u + moved
@@ -351,6 +351,10 @@ class _ActiveTerms(ActiveSet):
     @property
     def has_smoothed_friction(self) -> bool:
         return any(term.has_smoothed_friction for term in self._terms)
+
+    @property
+    def has_barriers(self) -> bool:
+        return any(term.has_barriers for term in self._terms)
 
     def update_multipliers(self, here: Linearization, step: Floats, length: float) -> float:
         assert isinstance(here, BodyLinearization)

@@ -152,6 +152,11 @@ class ActiveSet:
         """Whether forces turn round within tiny ways; then full steps alone go to and fro."""
         return False
 
+    @property
+    def has_barriers(self) -> bool:
+        """Whether barriers are at work, beside whose stiffness all else is soft."""
+        return False
+
     def update_multipliers(self, here: Linearization, step: Floats, length: float) -> float:
         """The primal–dual update: multipliers as the matrix of ``here`` promises after a step.
 

@@ -26,6 +26,7 @@ from supple.solvers.linear.conjugate_gradients import truncated_cg
 _WELL_SOLVED = 1e-3  # relative residual of a solve that leads to a start
 _NEAR_BALANCE = 0.3  # of the forces at play: where a start is good enough not to try the next
 _SLOW = 6  # iterations after which a consistent tangent is worth its price
+_AMONG_BARRIERS = 1e-4  # relative residual of solves that leave what is soft beside barriers right
 _CYCLING = 25  # iterations after which, for as many, the residual has to fall in each
 _ASSUME_INDEFINITE = 4  # iterations for which an indefinite matrix is not factorized again
 
@@ -110,6 +111,8 @@ class NewtonIteration:
                 return here
             self.iterations += 1
             accuracy = forcing_term(norm, target)
+            if problem.active_set.has_barriers:
+                accuracy = min(accuracy, _AMONG_BARRIERS)
             enough = norm * norm <= previous * target  # as good an iteration again will do
             step = self.direction(
                 here,

@@ -12,7 +12,11 @@ from supple._kernels.compiling import kernel, pointwise
 from supple._kernels.contact.closest import EDGE_EDGE, VERTEX_FACE, apart, closest, place
 
 _DEPTH = 64
-_ADVANCES = 100_000
+_ADVANCES = 10_000
+_NEAR_ENOUGH = 0.1
+"""Share by which sides may be farther apart at an impact than they are meant to be."""
+_LOWEST = 0.02
+"""Share of what rounding cannot close, below which nothing comes nearer."""
 _CURVE_BITS = 10
 
 
@@ -132,20 +136,71 @@ def overlapping(
 
 
 @pointwise
-def time_of_impact(kind, y, way, slowness, floor, latest, c, e, r):
-    """How much of their way (4, 3) the points of a stencil can go, ``latest`` or more if all.
+def _normal(kind, parameters, y, r):
+    """Turns r, from the second side to the first, into a unit vector across both.
+
+    Between a vertex and a face, and between edges, that is the normal of these: r is mostly
+    rounding where they nearly touch.
+    """
+    if parameters == 2:
+        p, q = (1, 2) if kind == VERTEX_FACE else (0, 1)
+        s = 1 if kind == VERTEX_FACE else 2
+        n = np.empty(3)
+        along = 0.0
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            n[i] = (y[q, j] - y[p, j]) * (y[3, k] - y[s, k])
+            n[i] -= (y[q, k] - y[p, k]) * (y[3, j] - y[s, j])
+            along += n[i] * r[i]
+        if along != 0.0:
+            for i in range(3):
+                r[i] = n[i] if along > 0.0 else -n[i]
+    length = math.sqrt(r[0] ** 2 + r[1] ** 2 + r[2] ** 2)
+    for i in range(3):
+        r[i] /= length
+
+
+@pointwise
+def _time_apart(y, way, split, n, least):
+    """How much of their way points (4, 3) can go until their sides are ``least`` apart along n.
+
+    All of the first side are then on one side of a plane, and all of the second on the other.
+    """
+    found = np.inf
+    for a in range(split):
+        for b in range(split, 4):
+            gap, nearing = 0.0, 0.0
+            for i in range(3):
+                gap += n[i] * (y[a, i] - y[b, i])
+                nearing -= n[i] * (way[a, i] - way[b, i])
+            if gap < 0.5 * least:
+                return 0.0
+            if nearing > 0.0:
+                found = min(found, max(gap - least, 0.0) / nearing)
+    return found
+
+
+@pointwise
+def time_of_impact(kind, y, way, slowness, floor, latest, c, e, r, at):
+    """How much of their way (4, 3) the points of a stencil can go, infinite if ``latest`` or more.
 
     By conservative advancement (Li et al., Codimensional Incremental Potential Contact, 2021,
-    Alg. 1): in each advance no point goes further than the sides are apart. It ends where they are
-    as near as a share ``slowness`` of where they began, counted from the ``floor`` [m], below which
-    rounding could carry one through the other; what is there goes slowly. y is moved along.
+    Alg. 1): in each advance no point goes further than the sides are apart, or as far as a plane
+    stays between them. It ends where they are about as near as a share ``slowness`` of where they
+    began, counted from the ``floor`` [m], below which rounding could carry one through the other.
+    What is there goes slowly, and does not come nearer at all where it is far below. y is moved to
+    where its first point is at nothing; places (4, 3) on the way, ``at``, are found from there, so
+    that rounding does not add up over many small advances.
     """
     longest = 0.0
     side, split = 0.0, 1 if kind == VERTEX_FACE else 2
     for i in range(3):
         mean = 0.25 * (way[0, i] + way[1, i] + way[2, i] + way[3, i])
+        origin = y[0, i]
         for a in range(4):
             way[a, i] -= mean
+            y[a, i] -= origin
+            at[a, i] = y[a, i]
     for a in range(4):
         if a == split:
             longest, side = side, 0.0
@@ -153,26 +208,31 @@ def time_of_impact(kind, y, way, slowness, floor, latest, c, e, r):
     longest += side
     if longest == 0.0:
         return np.inf
-    closest(kind, y, c, e)
-    d = math.sqrt(apart(y, c, r))
-    if d > longest * latest + floor:
-        return np.inf
-    floor = min(floor, 0.9 * d)
+    parameters = closest(kind, at, c, e)
+    d = math.sqrt(apart(at, c, r))
+    if d == 0.0:
+        return 0.0
+    floor = d if d < _LOWEST * floor else min(floor, 0.9 * d)
     enough = slowness * (d - floor)
+    if d - floor - enough >= longest * latest:
+        return np.inf
     time = 0.0
-    advance = (1.0 - slowness) * (d - floor) / longest
     for _ in range(_ADVANCES):
-        if time + advance > latest:
+        left = d - floor - enough
+        if time > 0.0 and left <= _NEAR_ENOUGH * enough:
+            break
+        _normal(kind, parameters, at, r)
+        advance = max(left / longest, _time_apart(at, way, split, r, floor + enough))
+        if time + advance >= latest:
             return np.inf
-        for a in range(4):
-            for i in range(3):
-                y[a, i] += advance * way[a, i]
-        closest(kind, y, c, e)
-        d = math.sqrt(apart(y, c, r)) - floor
-        if time > 0.0 and d < enough:
+        if advance == 0.0:
             break
         time += advance
-        advance = 0.9 * d / longest
+        for a in range(4):
+            for i in range(3):
+                at[a, i] = y[a, i] + time * way[a, i]
+        parameters = closest(kind, at, c, e)
+        d = math.sqrt(apart(at, c, r))
     return time
 
 
@@ -197,7 +257,7 @@ def earliest_impact(
     latest, leaves, n = 1.0, (len(nodes) + 1) // 2, len(order)
     split = prims.shape[1]
     stack = np.empty(_DEPTH, dtype=np.int64)
-    y, way = np.empty((4, 3)), np.empty((4, 3))
+    y, way, at_y = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3))
     c, e, r = np.empty(4), np.empty((2, 4)), np.empty(3)
     for k in range(first, last):
         stack[0], height = 0, 1
@@ -221,8 +281,22 @@ def earliest_impact(
                     vertex = prims[k, a] if a < split else others[j, a - split]
                     for i in range(3):
                         y[a, i], way[a, i] = x[vertex, i], step[vertex, i]
-                time = time_of_impact(kind, y, way, slowness, floor, latest, c, e, r)
+                time = time_of_impact(kind, y, way, slowness, floor, latest, c, e, r, at_y)
                 latest = min(latest, time)
+    return latest
+
+
+@kernel
+def earliest_of_pairs(kinds, quads, x, step, slowness, floor, first, last):
+    """The same for the stencils first to last, whose points are ``quads`` (k, 4)."""
+    latest = 1.0
+    y, way, at = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3))
+    c, e, r = np.empty(4), np.empty((2, 4)), np.empty(3)
+    for k in range(first, last):
+        place(x, quads[k], y)
+        place(step, quads[k], way)
+        time = time_of_impact(kinds[k], y, way, slowness, floor, latest, c, e, r, at)
+        latest = min(latest, time)
     return latest
 
 

@@ -184,6 +184,11 @@ class Term(ABC):
         """Whether its force turns round within tiny ways."""
         return False
 
+    @property
+    def has_barriers(self) -> bool:
+        """Whether it has barriers at work, beside whose stiffness all else is soft."""
+        return False
+
     def update_multipliers(self, share: Share, step: Floats, length: float) -> float:
         """The primal–dual update after a share of a step; by how much its force changes [N]."""
         return 0.0

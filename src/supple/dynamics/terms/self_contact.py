@@ -66,6 +66,10 @@ class SelfContactTerm(Term):
     def has_smoothed_friction(self) -> bool:
         return self.surface.has_smoothed_friction
 
+    @property
+    def has_barriers(self) -> bool:
+        return self.surface.has_barriers
+
     def refresh(self, at: Point, enough: float) -> bool:
         return self.surface.refresh(at.u, at.v, enough)
 
