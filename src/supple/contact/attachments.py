@@ -52,8 +52,8 @@ class Anchor:
                 raise InputError(
                     f"{name}={where}: there is no such vertex; {body!r} has 0 to {points.count - 1}"
                 )
-            there = points.weights[where] != 0
-            vertices, weights = points.vertices[where][there], points.weights[where][there]
+            weights = points.maps_of(where)[:, 0, 0]
+            vertices = np.arange(points.n_vertices)[points.of_point(where)]
             place = points.rest[where]
         else:
             place = vector(name, where)

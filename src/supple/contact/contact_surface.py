@@ -78,12 +78,12 @@ class ContactSurface:
         for index, _ in body.held.moving:
             moved[index] = True
         stays = ~body.free.any(axis=1) & ~moved
-        self.held = np.asarray(stays[self.carried.vertices].all(axis=1))
+        self.held = np.asarray(~self.carried.with_any(~stays))
         """(m,): which vertices stay where they are, whatever happens."""
         self._points = np.arange(len(self.ids), dtype=np.int64)[:, None]
         self._graph = _graph_on(body, self.carried)
         count, parts = sparse.csgraph.connected_components(_whole_graph(body), directed=False)
-        first = self.carried.vertices[:, 0]
+        first = self.carried.first
         self.n_parts, self.parts = int(count), parts[first].astype(np.int64)
         """(m,): which of the connected parts of the body a vertex belongs to."""
 
@@ -273,7 +273,7 @@ class ContactSurface:
         if self.held.any():
             mesh.can_collide = ipc.make_static_obstacle_filter(int((~self.held).sum()))
         if not self.carried.is_vertex.all():  # each rigid body is a patch, and each other vertex
-            own = self.carried.vertices[self._order, 0].astype(np.int32)
+            own = self.carried.first[self._order].astype(np.int32)
             mesh.can_collide = mesh.can_collide & ipc.make_vertex_patches_filter(own)
         return ipc, mesh
 
@@ -337,7 +337,7 @@ def _whole_graph(body: ElasticBody) -> Any:
 def _graph_on(body: ElasticBody, points: CarriedPoints) -> tuple[Ints, Ints]:
     """The edges of cells between vertices of a surface: where each row starts, and the others."""
     are = np.flatnonzero(points.is_vertex)
-    entries = np.ones(len(are)), (are, points.vertices[are, 0])
+    entries = np.ones(len(are)), (are, points.first[are])
     chosen = sparse.csr_array(entries, shape=(points.count, points.n_vertices))
     own = sparse.csr_array(chosen @ _whole_graph(body) @ chosen.T)
     own.sort_indices()

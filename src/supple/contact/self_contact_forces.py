@@ -19,7 +19,7 @@ import numpy as np
 
 from supple._kernels.contact import barriers, boxes
 from supple.bodies.elastic_body import ElasticBody
-from supple.contact.carried import carried_blocks
+from supple.contact.carried import CarriedBlocks
 from supple.contact.contact_surface import ContactSurface, Pairs, in_parts, toolkit
 from supple.contact.pair_scales import PairScales
 from supple.contact.self_contact import SelfContact
@@ -62,7 +62,7 @@ class SelfContactForces:
         self._surface = ContactSurface(body)
         self._points = self._surface.carried
         """What touches: all that is on the surface, (m,)."""
-        self._ids = self._points.vertices[:, 0]
+        self._ids = self._points.first
         self.scales = PairScales(body, self._surface, options)
         """Reach and stiffness of pairs."""
         self.distance = self.scales.distance
@@ -263,16 +263,15 @@ class SelfContactForces:
         first, second = np.triu_indices(slots.shape[1])
         rows, cols = slots[:, first].ravel(), slots[:, second].ravel()
         if not self._points.is_vertex.all():
-            blocks = np.broadcast_to(np.eye(3), (len(rows), 3, 3))
-            return np.unique(self._upper(rows, cols, blocks)[0])
+            return np.unique(CarriedBlocks(self._points, rows, cols).keys)
         rows, cols = self._ids[rows], self._ids[cols]
         return np.unique(np.minimum(rows, cols) * np.int64(self._n) + np.maximum(rows, cols))
 
     def _upper(self, rows: Ints, cols: Ints, blocks: Floats) -> tuple[Ints, Floats]:
         """Blocks between vertices of the surface as those of row ≤ column in the body."""
         if not self._points.is_vertex.all():
-            found = carried_blocks(self._points, rows, cols, blocks)
-            return found[0] * np.int64(self._n) + found[1], found[2]
+            carried = CarriedBlocks(self._points, rows, cols)
+            return carried.keys, carried.of(blocks)
         keys = np.empty(len(rows), dtype=np.int64)
         boxes.to_upper(rows, cols, self._ids, self._n, keys, blocks)
         return keys, blocks

@@ -116,8 +116,7 @@ class RigidMesh(TetMesh):
         edges = (self.vertices[1:] - self.vertices[0]).T
         local = np.linalg.solve(edges, (self.skin_vertices - self.vertices[0]).T).T
         weights = np.column_stack([1.0 - local.sum(axis=1), local])
-        index = np.tile(np.arange(4), (len(weights), 1))
-        return CarriedPoints(self.skin_vertices, index, weights, 4)
+        return CarriedPoints.of_weights(self.skin_vertices, weights)
 
     def poses(self, u: Floats) -> tuple[Floats, Floats]:
         """R (…, 3, 3) and c (…, 3) [m] for displacements (…, 4, 3): a place X goes to R X + c."""
