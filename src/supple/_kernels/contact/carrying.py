@@ -61,49 +61,62 @@ def add_carried(
         turned = first[p] > first[q]
         if turned:
             p, q = q, p
-        mirrored = first[p] == first[q] and p != q
-        simple = are_means[p] and are_means[q]
-        if not simple:
-            _times_maps(blocks[k], turned, maps, begins[q], widths[q], room)
-        at = starts[slots[k]]
-        width = widths[q]
-        for a in range(widths[p]):
-            B = maps[begins[p] + a]
-            for b in range(width):
-                if first[p] == first[q]:
-                    low, high = min(a, b), max(a, b)
-                    place = at + low * width - low * (low - 1) // 2 + high - low
-                    if a > b and not mirrored:
-                        continue
-                else:
-                    low = a
-                    place = at + a * width + b
-                flipped = first[p] == first[q] and a > b
-                both = mirrored and a == b
-                for i in range(3):
-                    for j in range(3):
-                        if simple:
-                            w = B[0, 0] * maps[begins[q] + b, 0, 0]
-                            value = w * (blocks[k, j, i] if turned else blocks[k, i, j])
-                        else:
-                            value = 0.0
-                            for l in range(3):
-                                value += B[l, i] * room[b, l, j]
-                        if flipped:
-                            total[place, j, i] += value
-                        else:
-                            total[place, i, j] += value
-                        if both:
-                            total[place, j, i] += value
+        m, n, P, Q = widths[p], widths[q], begins[p], begins[q]
+        to = total[starts[slots[k]] :]
+        if not (are_means[p] and are_means[q]):
+            _add_mapped(blocks[k], turned, maps[P:], m, maps[Q:], n, room, to, first[p] == first[q])
+            if first[p] == first[q] and p != q:
+                _add_mapped(blocks[k], True, maps[Q:], n, maps[P:], m, room, to, True)
+        elif first[p] != first[q]:
+            _add_means(blocks[k], turned, maps[P:], m, maps[Q:], n, to)
+        else:
+            _add_own_means(blocks[k], p != q, maps[P:], maps[Q:], n, to)
 
 
 @pointwise
-def _times_maps(block, turned, maps, begin, width, room):
-    """Fills H B_b of all maps of the second point."""
-    for b in range(width):
+def _add_mapped(block, turned, B, m, C, n, room, to, own):
+    """Adds Bᵀ H C, or of a carrier with itself the blocks of row ≤ column of that."""
+    for b in range(n):
         for i in range(3):
             for j in range(3):
                 value = 0.0
                 for l in range(3):
-                    value += (block[l, i] if turned else block[i, l]) * maps[begin + b, l, j]
+                    value += (block[l, i] if turned else block[i, l]) * C[b, l, j]
                 room[b, i, j] = value
+    at = 0
+    for a in range(m):
+        for b in range(a if own else 0, n):
+            for i in range(3):
+                for j in range(3):
+                    value = 0.0
+                    for l in range(3):
+                        value += B[a, l, i] * room[b, l, j]
+                    to[at, i, j] += value
+            at += 1
+
+
+@pointwise
+def _add_own_means(block, mirrored, B, C, n, to):
+    """Adds w_a w_b H of a carrier with itself, and what mirrors it."""
+    at = 0
+    for a in range(n):
+        for b in range(a, n):
+            one = B[a, 0, 0] * C[b, 0, 0]
+            other = B[b, 0, 0] * C[a, 0, 0] if mirrored else 0.0
+            for i in range(3):
+                for j in range(3):
+                    to[at, i, j] += one * block[i, j] + other * block[j, i]
+            at += 1
+
+
+@pointwise
+def _add_means(block, turned, B, m, C, n, to):
+    """Adds w_a w_b H for two carriers of means."""
+    at = 0
+    for a in range(m):
+        for b in range(n):
+            w = B[a, 0, 0] * C[b, 0, 0]
+            for i in range(3):
+                for j in range(3):
+                    to[at, i, j] += w * (block[j, i] if turned else block[i, j])
+            at += 1
