@@ -131,6 +131,4 @@ class RigidMesh(TetMesh):
 
     def edge_lengths(self) -> Floats:
         """Length of every edge of the skin [m], (1, edges)."""
-        sides = self.skin_triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
-        ends = self.skin_vertices[np.unique(np.sort(sides), axis=0)]
-        return np.asarray(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1))[None]
+        return self.skin.edge_lengths()[None]
