@@ -70,6 +70,7 @@ class SelfContactForces:
         self._skin = _SKIN * self.scales.room
         self._found: tuple[Floats, Pairs, Floats, Floats] | None = None
         self._last: _Near | None = None
+        self._placed: tuple[Floats, Floats] | None = None
         self._evaluated: tuple[Floats, float, Floats] | None = None
         self._mu, self._sticking = options.friction, options.sticking_speed
         self._pressed_at = np.zeros((0, 3))
@@ -79,7 +80,10 @@ class SelfContactForces:
         self._rounds, self._near_at_start = 0, False
 
     def _places(self, u: Floats) -> Floats:
-        return np.ascontiguousarray(self._points.moved(u))
+        last = self._placed
+        if last is None or not np.array_equal(u, last[0]):
+            last = self._placed = u.copy(), np.ascontiguousarray(self._points.moved(u))
+        return last[1]
 
     def _field(self, on_surface: Floats) -> Floats:
         """A field (n, 3) from its values on the surface."""
