@@ -51,7 +51,7 @@ def lean(sim: sp.Simulation) -> np.ndarray:
 
 
 def main() -> None:
-    count = 8 if quick() else 16
+    count = 12 if quick() else 20
     sim, began = row(count), time.process_time()
     alone = np.arcsin((PITCH - THICKNESS) / HEIGHT)  # at which a domino meets its neighbour
     met = np.full(count, np.nan)
