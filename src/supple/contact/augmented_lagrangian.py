@@ -123,7 +123,9 @@ class AugmentedLagrangian:
         # of a point that several carry, what resists there: 1 / Σ B²/k; of a rigid body inertia
         firmness = self._of_carriers + stage.c_a * self._mass[:, None]
         gives = (points.matrix.power(2) @ (1.0 / firmness).ravel()).reshape(-1, 3).mean(axis=1)
-        return np.where(points.is_vertex, of_vertices[points.first], 1.0 / gives)
+        found = of_vertices[points.first]
+        np.divide(1.0, gives, out=found, where=~points.is_vertex & (gives > 0))
+        return found
 
     def _at_points(self, field: Floats) -> Floats:
         return field if self._points is None else self._points.of(field)
