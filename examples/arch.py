@@ -83,7 +83,9 @@ def solid(corners: np.ndarray, depth: float) -> sp.Surface:
     sides = [(0, 1, 2, 3), (7, 6, 5, 4), (0, 4, 5, 1), (1, 5, 6, 2), (2, 6, 7, 3), (3, 7, 4, 0)]
     triangles = [(a, b, c) for a, b, c, _ in sides] + [(a, c, d) for a, _, c, d in sides]
     surface = sp.Surface(np.concatenate(vertices), np.array(triangles))
-    return surface if surface.volume > 0 else sp.Surface(surface.vertices, surface.triangles[:, ::-1])
+    return (
+        surface if surface.volume > 0 else sp.Surface(surface.vertices, surface.triangles[:, ::-1])
+    )
 
 
 def arch(joints: np.ndarray, friction: float) -> sp.Simulation:

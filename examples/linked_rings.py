@@ -26,7 +26,9 @@ def torus(around: int, across: int) -> sp.Surface:
     up, both = a * across + (b + 1) % across, (a + 1) % around * across + (b + 1) % across
     triangles = [np.stack([one, both, right], -1), np.stack([one, up, both], -1)]
     surface = sp.Surface(x.reshape(-1, 3), np.concatenate([t.reshape(-1, 3) for t in triangles]))
-    return surface if surface.volume > 0 else sp.Surface(surface.vertices, surface.triangles[:, ::-1])
+    return (
+        surface if surface.volume > 0 else sp.Surface(surface.vertices, surface.triangles[:, ::-1])
+    )
 
 
 def chain(count: int) -> sp.Simulation:
@@ -62,7 +64,9 @@ def main() -> None:
     net = np.mean(lifts[-20:], axis=0)  # what holds a ring less what hangs on it: its weight
     print(f"{count} rings hang after {seconds:g} s ({spent:.0f} s of the processor)")
     print(f"links are {1000 * links.min():.2f} to {1000 * links.max():.2f} mm long")
-    print(f"each ring is borne with {net.min() / weight:.3f} to {net.max() / weight:.3f} of its weight")
+    print(
+        f"each ring is borne with {net.min() / weight:.3f} to {net.max() / weight:.3f} of its weight"
+    )
     pulls = np.cumsum(net[::-1])[::-1]
     print(f"the first link pulls with {pulls[0]:.4f} N; {(count - 1) * weight:.4f} N hang on it")
     longest = 2 * (RADIUS - TUBE)

@@ -91,7 +91,7 @@ def stack() -> None:
 def voussoirs() -> None:
     joints = np.linspace(0.0, np.pi, arch.STONES + 1)
     critical = arch.critical_friction(joints)
-    camera = Camera((0, 0, 0.55), 1.7, azimuth=-80, elevation=10)
+    camera = Camera((0, 0, 0.55), 2.1, azimuth=-80, elevation=10)
     above, below = (arch.arch(joints, critical + way * arch.BEYOND) for way in (1, -1))
     strip("world_arch", [(above, (0.4,)), (below, (0.7,))], camera, (460, 300))
 

@@ -65,7 +65,7 @@ def test_blocks_of_points_are_those_of_the_whole_matrix(points):
 def test_what_is_far_from_others_is_not_searched():
     """A rigid body never meets itself, and one alone has nothing to meet."""
     ball = sp.Sphere(radius=0.1).surface()
-    beside = sp.Surface(ball.vertices + [0.205, 0, 0], ball.triangles)
+    beside = sp.Surface(ball.vertices + np.array([0.205, 0, 0]), ball.triangles)
     bodies = [sp.RigidBody(shape, density=1000) for shape in (ball, beside)]
     surface = ContactSurface(sp.Simulation(bodies, self_contact=False).body)
     room = np.full(len(surface.X), 0.02)
@@ -82,7 +82,7 @@ def test_bodies_that_do_not_touch_cost_no_iterations_more():
     """Two far apart take as many iterations as the one of them that takes most."""
     cube = sp.TetMesh.box(size=(0.1,) * 3, cells=(1, 1, 1)).boundary()
     bodies = [
-        sp.RigidBody(sp.Surface(cube.vertices + [x, 0, 1], cube.triangles), density=500)
+        sp.RigidBody(sp.Surface(cube.vertices + np.array([x, 0, 1]), cube.triangles), density=500)
         for x in (0.0, 5.0)
     ]
     counts = []

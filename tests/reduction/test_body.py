@@ -28,7 +28,9 @@ def test_alone_it_moves_as_the_model_does(model, damping):
     rule = sp.BackwardEuler()
     live = model.simulation(dt=1 / 200, integrator=rule, damping=damping)
     body = sp.ReducedBody(model)
-    sim = sp.Simulation([body], dt=1 / 200, integrator=rule, damping={body: damping}, gravity=GRAVITY)
+    sim = sp.Simulation(
+        [body], dt=1 / 200, integrator=rule, damping={body: damping}, gravity=GRAVITY
+    )
     for _ in range(20):
         live.step(force=model.weight(GRAVITY))
         sim.step()
@@ -71,8 +73,9 @@ def test_a_ball_is_borne_by_the_bridge_and_an_obstacle_stops_it(model):
     forces = [sim.self_contact_forces[rows] for rows in sim.body.rows]
     assert forces[1].sum(axis=0)[2] == pytest.approx(weight, rel=0.05)
     # what the coordinates feel is the opposite force, where the ball lies
-    spot = np.linalg.norm(body.positions(sim.state_of(body).u) - ball.pose(
-        sim.state_of(ball).u)[1], axis=1).argmin()
+    spot = np.linalg.norm(
+        body.positions(sim.state_of(body).u) - ball.pose(sim.state_of(ball).u)[1], axis=1
+    ).argmin()
     felt = forces[0].ravel()[: model.size]
     sent = -body.mesh.shapes[:, spot] @ forces[1].sum(axis=0)
     assert np.linalg.norm(felt - sent) < 0.2 * np.linalg.norm(sent)

@@ -28,7 +28,7 @@ class CarriedBlocks:
     def __init__(self, points: CarriedPoints, rows: Ints, cols: Ints) -> None:
         self._points, self._rows, self._cols = points, rows, cols
         n = points.n_vertices
-        table = np.full(2 << int(len(rows)).bit_length(), carrying.FREE)
+        table = np.full(2 << len(rows).bit_length(), carrying.FREE)
         slots, couples = np.empty((2, len(rows)), dtype=np.int64)
         count = carrying.couples(rows, cols, points.first, n, table, slots, couples)
         widths = np.zeros(n, dtype=np.int64)

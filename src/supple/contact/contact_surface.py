@@ -221,7 +221,16 @@ class ContactSurface:
             boxes.swept_boxes(x, x, prims, room[prims[:, 0]], of_prims)
             boxes.swept_boxes(x, x, others, np.zeros(len(others)), of_others)
             order, nodes = _tree(of_others)
-            given = prims, of_prims, others, of_others, order, nodes, self._groups, kind == EDGE_EDGE
+            given = (
+                prims,
+                of_prims,
+                others,
+                of_others,
+                order,
+                nodes,
+                self._groups,
+                kind == EDGE_EDGE,
+            )
             sides = np.concatenate(_all_of(partial(boxes.overlapping, *given), len(prims)))
             quads = np.concatenate([prims[sides[:, 0]], others[sides[:, 1]]], axis=1)
             numbers = np.stack([of[side] for of, side in zip(rows, sides.T, strict=True)], axis=1)
