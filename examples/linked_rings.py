@@ -65,7 +65,8 @@ def main() -> None:
     print(f"{count} rings hang after {seconds:g} s ({spent:.0f} s of the processor)")
     print(f"links are {1000 * links.min():.2f} to {1000 * links.max():.2f} mm long")
     print(
-        f"each ring is borne with {net.min() / weight:.3f} to {net.max() / weight:.3f} of its weight"
+        f"each ring is borne with {net.min() / weight:.3f} to "
+        f"{net.max() / weight:.3f} of its weight"
     )
     pulls = np.cumsum(net[::-1])[::-1]
     print(f"the first link pulls with {pulls[0]:.4f} N; {(count - 1) * weight:.4f} N hang on it")

@@ -54,7 +54,7 @@ def world(model: sp.ReducedModel, start: float) -> sp.Simulation:
         dt=DT,
     )
     sim.state_of("bridge").u = body.displaced(q)
-    sim.state_of("marble").u = marble.placed(np.eye(3), centre + [0.0, 0.0, sagged - rest])
+    sim.state_of("marble").u = marble.placed(np.eye(3), (start, 0.0, centre[2] + sagged - rest))
     sim.state_of("marble").v = marble.velocity((SPEED, 0, 0), spin=(0, SPEED / RADIUS, 0))
     return sim
 

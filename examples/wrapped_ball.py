@@ -28,7 +28,8 @@ def round_mesh(cells: int) -> sp.TetMesh:
 def world(cells: int) -> sp.Simulation:
     soft = sp.Body(round_mesh(6), sp.StableNeoHookean(young=5e4, poisson=0.4, density=300))
     grid = sp.SheetMesh.grid(size=(SIDE, SIDE), cells=(cells, cells))
-    sheet = sp.SheetMesh(grid.vertices + [-SIDE / 2, -SIDE / 2, 2 * RADIUS + 0.02], grid.cells)
+    corner = np.array([-SIDE / 2, -SIDE / 2, 2 * RADIUS + 0.02])
+    sheet = sp.SheetMesh(grid.vertices + corner, grid.cells)
     felt = sp.IsotropicCloth(young=2e4, poisson=0.3, thickness=5e-4, areal_density=0.3)
     return sp.Simulation(
         {"ball": soft, "cloth": sp.Cloth(sheet, felt)},

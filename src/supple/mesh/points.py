@@ -166,4 +166,4 @@ class CarriedPoints:
         """Forces on the points (p, 3) as forces on the vertices, (n, 3): Bᵀ f."""
         if self.are_vertices:
             return forces
-        return (self._transposed @ forces.ravel()).reshape(-1, 3)
+        return np.asarray(self._transposed @ forces.ravel()).reshape(-1, 3)

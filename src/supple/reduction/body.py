@@ -74,7 +74,7 @@ class ReducedBody(ElasticBody):
     def _padded(self, y: Floats) -> Floats:
         filled = np.zeros(self.mesh.vertices.size)
         filled[: len(y)] = y
-        return filled.reshape(-1, 3)
+        return np.asarray(filled.reshape(-1, 3))
 
     def blocks_of(self, matrix: Floats) -> Floats:
         """A matrix (r, r) on the coordinates as blocks on the pattern, (blocks, 3, 3)."""
@@ -101,11 +101,11 @@ class ReducedBody(ElasticBody):
     def scaled_mass(self, cell_factors: Floats) -> Floats:
         values = np.zeros(self.pattern.n_blocks)
         values[self.pattern.indptr[:-1]] = self.total_mass / self.n_vertices
-        return values * cell_factors[0]
+        return np.asarray(values * cell_factors[0])
 
     @property
     def total_mass(self) -> float:
-        return self.model.total_mass
+        return float(self.model.total_mass)
 
     def weight(self, gravity: ArrayLike) -> Floats:
         return self.push(self.model.weight(vector("gravity", gravity)))

@@ -4,7 +4,6 @@ Vertices in a row that carry the same points are a *carrier*, told by the first 
 has for every two carriers that are coupled a rectangle of blocks.
 """
 
-
 from supple._kernels.compiling import kernel, pointwise
 
 FREE = -1
