@@ -66,8 +66,8 @@ __getattr__, __dir__, __all__ = lazy_exports(
         ),
         "mesh": (
             "Embedding HexMesh Mesh MeshWarning QuadraticTetMesh ReducedMesh RigidMesh SheetMesh "
-            "SpringMesh Surface TetMesh VolumeMesh read_mesh read_sheet read_surface read_vertex_list "
-            "write_mesh write_sheet"
+            "SpringMesh Surface TetMesh VolumeMesh read_mesh read_sheet read_surface "
+            "read_vertex_list write_mesh write_sheet"
         ),
         "damping.designed": "DesignWarning",
         "dynamics.motion": "Motion",

@@ -48,8 +48,8 @@ class Anchor:
         place: Floats
         if not body.points.are_means.all():
             raise InputError(
-                f"attachments hold bodies that are whole or rigid, and {body!r} is reduced; hold the "
-                "other one by a point in space, or reduce a body that has what holds it"
+                f"attachments hold bodies that are whole or rigid, and {body!r} is reduced; hold "
+                "the other one by a point in space, or give the body that was reduced"
             )
         if isinstance(where, int | np.integer):
             points = body.points
