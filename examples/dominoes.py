@@ -72,7 +72,7 @@ def main() -> None:
     print(f"{count} dominoes fall in {met[-1] - met[0]:.3f} s ({seconds:.0f} s of the processor)")
     print(f"the wave runs at {speed:.3f} m/s, {speed / natural:.2f} √(g h)")
     print(f"from one to the next it takes {1000 * late.mean():.1f} ± {1000 * late.std():.1f} ms")
-    assert late.std() < 0.05 * late.mean(), "the wave is steady"
+    assert late.std() < DT, "the wave is steady, as far as steps can tell"
     assert 0.8 < speed / natural < 3.0
     assert lean(sim)[: count // 2].min() > 0.5 * alone
 
