@@ -65,9 +65,9 @@ __getattr__, __dir__, __all__ = lazy_exports(
             "StableNeoHookean"
         ),
         "mesh": (
-            "Embedding HexMesh Mesh MeshWarning QuadraticTetMesh RigidMesh SheetMesh SpringMesh "
-            "Surface TetMesh VolumeMesh read_mesh read_sheet read_surface read_vertex_list "
-            "write_mesh write_sheet"
+            "Embedding HexMesh Mesh MeshWarning QuadraticTetMesh ReducedMesh RigidMesh SheetMesh "
+            "SpringMesh Surface TetMesh VolumeMesh read_mesh read_sheet read_surface "
+            "read_vertex_list write_mesh write_sheet"
         ),
         "damping.designed": "DesignWarning",
         "dynamics.motion": "Motion",
@@ -75,6 +75,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "reduction.basis": (
             "Basis joined_basis mass_pca modal_derivative_basis motion_basis picked_basis"
         ),
+        "reduction.body": "ReducedBody",
         "reduction.runtime.crowd": "CrowdSimulation",
         "reduction.cubature.cubature": "Cubature CubatureWarning",
         "reduction.cubature.training": "train_cubature",

@@ -174,6 +174,7 @@ from supple.mesh import read_surface as read_surface
 from supple.mesh import read_vertex_list as read_vertex_list
 from supple.mesh import write_mesh as write_mesh
 from supple.mesh import write_sheet as write_sheet
+from supple.mesh.reduced import ReducedMesh as ReducedMesh
 from supple.mesh.rigid import RigidMesh as RigidMesh
 from supple.reduction.basis import Basis as Basis
 from supple.reduction.basis import joined_basis as joined_basis
@@ -181,6 +182,7 @@ from supple.reduction.basis import mass_pca as mass_pca
 from supple.reduction.basis import modal_derivative_basis as modal_derivative_basis
 from supple.reduction.basis import motion_basis as motion_basis
 from supple.reduction.basis import picked_basis as picked_basis
+from supple.reduction.body import ReducedBody as ReducedBody
 from supple.reduction.cubature.cubature import Cubature as Cubature
 from supple.reduction.cubature.cubature import CubatureWarning as CubatureWarning
 from supple.reduction.cubature.training import train_cubature as train_cubature

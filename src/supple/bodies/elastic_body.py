@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,6 +53,10 @@ class ElasticBody(ABC):
     def points(self) -> CarriedPoints:
         """What can touch: the vertices or, of a rigid body, those of its skin."""
         return points_of(self.mesh)
+
+    def damped_by(self, damping: Any) -> Any:
+        """A ``Damping`` at work on this body, a ``BoundDamping``."""
+        return damping.bind(self)
 
     # -- what each kind of body defines ------------------------------------------------
 

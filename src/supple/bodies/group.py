@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from supple.bodies.assembly import Asked, Evaluation
 from supple.bodies.elastic_body import ElasticBody
@@ -155,6 +156,9 @@ class BodyGroup(ElasticBody):
             np.empty((0, 3, 3)) if values is None or asked.order < 2 else values,
         )
 
+    def weight(self, gravity: ArrayLike) -> Floats:
+        return self._from_parts(lambda part: part.weight(gravity))
+
     def shape_of(self, shape: Shape, number: int) -> Shape:
         """One part at a shape of the whole; nothing of it is worked out again."""
         key = (self, number)
@@ -210,7 +214,8 @@ def _check_parts(parts: Sequence[ElasticBody]) -> None:
     for number, part in enumerate(parts):
         if not isinstance(part, ElasticBody) or isinstance(part, BodyGroup):
             raise InputError(
-                f"body {number} is a {type(part).__name__}; give a Body, a Cloth or a SpringNetwork"
+                f"body {number} is a {type(part).__name__}; give a Body, a Cloth, a "
+                "SpringNetwork, a RigidBody, or of a reduced model a ReducedBody(model)"
             )
         if any(part is other for other in parts[:number]):
             raise InputError(

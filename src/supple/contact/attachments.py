@@ -46,14 +46,20 @@ class Anchor:
     def of(cls, body: ElasticBody, where: Where, name: str) -> Anchor:
         """The vertex or place of a body."""
         place: Floats
+        if not body.points.are_means.all():
+            raise InputError(
+                f"attachments hold bodies that are whole or rigid, and {body!r} is reduced; hold "
+                "the other one by a point in space, or give the body that was reduced"
+            )
         if isinstance(where, int | np.integer):
             points = body.points
             if not 0 <= where < points.count:
                 raise InputError(
                     f"{name}={where}: there is no such vertex; {body!r} has 0 to {points.count - 1}"
                 )
-            there = points.weights[where] != 0
-            vertices, weights = points.vertices[where][there], points.weights[where][there]
+            point = int(where)
+            weights = points.maps_of(point)[:, 0, 0]
+            vertices = np.arange(points.n_vertices)[points.of_point(point)]
             place = points.rest[where]
         else:
             place = vector(name, where)

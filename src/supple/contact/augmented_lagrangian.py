@@ -16,7 +16,7 @@ import numpy as np
 
 from supple._kernels.contact.vertices import SLIDING
 from supple.bodies.elastic_body import ElasticBody
-from supple.contact.carried import carried_blocks
+from supple.contact.carried import CarriedBlocks
 from supple.contact.contacts import Contacts
 from supple.contact.facets import Facets
 from supple.contact.obstacles.base import Obstacle
@@ -67,14 +67,17 @@ class AugmentedLagrangian:
         mass: Floats,
         pattern: BlockPattern | None = None,
         points: CarriedPoints | None = None,
+        of_carriers: Floats | None = None,
     ) -> None:
         """``pattern`` couples the vertices of each edge and face, where these are contacts.
 
-        Where bodies are touched at ``points`` that they carry, contacts are of these.
+        Where bodies are touched at ``points`` that they carry, contacts are of these. What carries
+        points by more than means gives way by its own stiffness ``of_carriers`` [N/m], (n, 3).
         """
         self.contacts, self._pattern = contacts, pattern
         self._points = None if points is None or points.are_vertices else points
         self.diagonal, self._stiffness, self._mass = diagonal, stiffness, mass
+        self._of_carriers = np.zeros((len(mass), 3)) if of_carriers is None else of_carriers
         self._viscosity = np.zeros(len(mass))
         self.weights = np.zeros(0)
         """w [N/m], (k,), of the pairs of the stage at hand."""
@@ -87,20 +90,23 @@ class AugmentedLagrangian:
         vertices = body.contact_vertices
         edge = float(body.mesh.edge_lengths().mean())
         points = body.points
-        movable = np.asarray(movable[points.vertices].any(axis=1))
+        movable = points.with_any(movable)
         contacts = Contacts(
             obstacles,
             points.rest,
-            np.asarray(body.free[points.vertices].any(axis=1)),
+            points.free(body.free),
             vertices[movable[vertices]],
             edge,
             facets=Facets.of_body(body),
         )
         diagonal = body.pattern.indptr[:-1]
         rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
-        stiffness = np.einsum("bii->b", rest[diagonal]) / 3
-        mass = body.mass_values[diagonal]
-        return cls(contacts, diagonal, stiffness, mass, body.pattern, points)
+        components = np.einsum("bii->bi", rest[diagonal])
+        stiffness, mass = components.mean(axis=1), body.mass_values[diagonal]
+        deforms = np.zeros((body.n_vertices, 1), dtype=bool)
+        deforms[points.first[~points.are_means]] = True
+        of_carriers = np.where(deforms, components, 0.0)
+        return cls(contacts, diagonal, stiffness, mass, body.pattern, points, of_carriers)
 
     def add_damping_diagonal(self, values: Floats) -> None:
         """Know of damping by its matrix at rest [N s/m], blocks on the body's pattern."""
@@ -114,9 +120,12 @@ class AugmentedLagrangian:
         points = self._points
         if points is None:
             return of_vertices
-        # what a rigid body has at a point is the inertia that resists there: 1 / Σ w² / m
-        inertia = 1.0 / (points.weights**2 / self._mass[points.vertices]).sum(axis=1)
-        return np.where(points.is_vertex, of_vertices[points.vertices[:, 0]], stage.c_a * inertia)
+        # of a point that several carry, what resists there: 1 / Σ B²/k; of a rigid body inertia
+        firmness = self._of_carriers + stage.c_a * self._mass[:, None]
+        gives = (points.matrix.power(2) @ (1.0 / firmness).ravel()).reshape(-1, 3).mean(axis=1)
+        found = of_vertices[points.first]
+        np.divide(1.0, gives, out=found, where=~points.is_vertex & (gives > 0))
+        return found
 
     def _at_points(self, field: Floats) -> Floats:
         return field if self._points is None else self._points.of(field)
@@ -158,9 +167,9 @@ class AugmentedLagrangian:
         blocks, rows = self.weights[:, None, None] * here.blocks, pairs.between
         if self._points is not None:
             assert self._pattern is not None
-            found = carried_blocks(self._points, *_of_points(pairs, blocks))
-            keys = found[0] * np.int64(len(self._mass)) + found[1]
-            values[np.searchsorted(self._pattern.keys, keys)] += found[2]
+            rows, cols, blocks = _of_points(pairs, blocks)
+            carried = CarriedBlocks(self._points, rows, cols)
+            values[np.searchsorted(self._pattern.keys, carried.keys)] += carried.of(blocks)
             return
         if not len(rows):
             np.add.at(values, self.diagonal[pairs.vertex], blocks)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
-from supple._kernels.contact import boxes
+from supple._kernels.contact import boxes, company
 from supple._kernels.contact.barriers import squared_distances
 from supple._kernels.contact.closest import EDGE_EDGE, VERTEX_FACE
 from supple.bodies.elastic_body import ElasticBody
@@ -34,6 +34,10 @@ _STOPS_OFF = 0.15
 _ROUNDINGS = 1000 * float(np.finfo(float).eps)
 """Times the largest coordinate: a gap that rounding cannot close."""
 _NO_TRIANGLE = -1
+
+
+Kind = tuple[Ints, Ints, int, tuple[Ints, Ints]]
+"""Primitives that may meet others, these, what kind of pairs they are, and which they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +84,16 @@ class ContactSurface:
         for index, _ in body.held.moving:
             moved[index] = True
         stays = ~body.free.any(axis=1) & ~moved
-        self.held = np.asarray(stays[self.carried.vertices].all(axis=1))
+        self.held = np.asarray(~self.carried.with_any(~stays))
         """(m,): which vertices stay where they are, whatever happens."""
         self._points = np.arange(len(self.ids), dtype=np.int64)[:, None]
         self._graph = _graph_on(body, self.carried)
         count, parts = sparse.csgraph.connected_components(_whole_graph(body), directed=False)
-        first = self.carried.vertices[:, 0]
+        first = self.carried.first
         self.n_parts, self.parts = int(count), parts[first].astype(np.int64)
         """(m,): which of the connected parts of the body a vertex belongs to."""
+        bound = np.where(self.carried.is_vertex, boxes.FREE, self.parts)
+        self._groups = np.where(self.held, boxes.HELD, bound).astype(np.int64)
 
     # -- sizes at rest -------------------------------------------------------------------
 
@@ -210,23 +216,20 @@ class ContactSurface:
 
         Those of each first side are wider by the ``room`` [m] of its first vertex, (m,).
         """
-        found = []
-        for prims, others, kind in self._kinds():
+        none = np.zeros((0, 6), dtype=np.int64)
+        found = [(none[:, 0], none[:, :4], none[:, :2])]
+        for prims, others, kind, rows in self._kinds(x, x, float(room.max())):
             of_prims, of_others = np.empty((len(prims), 6)), np.empty((len(others), 6))
             boxes.swept_boxes(x, x, prims, room[prims[:, 0]], of_prims)
             boxes.swept_boxes(x, x, others, np.zeros(len(others)), of_others)
             order, nodes = _tree(of_others)
-            given = prims, of_prims, others, of_others, order, nodes, self.held, kind == EDGE_EDGE
+            same = kind == EDGE_EDGE
+            given = prims, of_prims, others, of_others, order, nodes, self._groups, same
             sides = np.concatenate(_all_of(partial(boxes.overlapping, *given), len(prims)))
             quads = np.concatenate([prims[sides[:, 0]], others[sides[:, 1]]], axis=1)
-            found.append((np.full(len(sides), kind), quads, sides))
-        pairs = Pairs(*(np.concatenate(each) for each in zip(*found, strict=True)))
-        rigid = ~self.carried.is_vertex
-        if not rigid.any():
-            return pairs
-        one, other = pairs.quads[:, 0], pairs.quads[:, 3]
-        same = rigid[one] & (self.parts[one] == self.parts[other])
-        return pairs.of(~same)  # a rigid body cannot come near itself
+            numbers = np.stack([of[side] for of, side in zip(rows, sides.T, strict=True)], axis=1)
+            found.append((np.full(len(sides), kind), quads, numbers))
+        return Pairs(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
     def collision_free_step(self, x: Floats, step: Floats, known: Pairs | None = None) -> float:
         """The share of a step (m, 3) from x, up to 1, that can be gone without an impact.
@@ -236,13 +239,14 @@ class ContactSurface:
         """
         floor, ways = self._floor(x), np.sqrt((step**2).sum(axis=1))
         least = 1.0 if known is None else self.collision_free_step_of(known, x, step)
-        for prims, others, kind in self._kinds():
+        widest = floor + _STOPS_OFF * float(ways.max(initial=0.0))
+        for prims, others, kind, _ in self._kinds(x, x + step, widest):
             of_prims, of_others = np.empty((len(prims), 6)), np.empty((len(others), 6))
             for of, them in ((of_prims, prims), (of_others, others)):
                 room = floor + _STOPS_OFF * least * ways[them].max(axis=1)
                 boxes.swept_boxes(x, x + least * step, them, room, of)
             order, nodes = _tree(of_others)
-            given = kind, x, step, prims, of_prims, others, of_others, order, nodes, self.held
+            given = kind, x, step, prims, of_prims, others, of_others, order, nodes, self._groups
             find = partial(boxes.earliest_impact, *given, _SLOWNESS, floor)
             least = min(least, _least_of(find, len(prims)))
         return least
@@ -256,10 +260,31 @@ class ContactSurface:
         """What rounding of coordinates cannot close [m]."""
         return _ROUNDINGS * float(np.abs(x).max())
 
-    def _kinds(self) -> list[tuple[Ints, Ints, int]]:
-        of_triangles = (self._points, self.triangles, VERTEX_FACE)
-        of_edges = (self.edges, self.edges, EDGE_EDGE)
-        return [of_triangles, of_edges] if len(self.triangles) else [of_edges]
+    def _kinds(self, x: Floats, y: Floats, room: float) -> list[Kind]:
+        """Primitives that may come as near to others as ``room`` on the way from x to y (m, 3)."""
+        points, triangles = self._in_company(x, y, room, self._points, self.triangles)
+        of_triangles = self._points[points], self.triangles[triangles], VERTEX_FACE
+        (edges,) = self._in_company(x, y, room, self.edges)
+        found: list[Kind] = [(*of_triangles, (points, triangles))]
+        found.append((self.edges[edges], self.edges[edges], EDGE_EDGE, (edges, edges)))
+        return [each for each in found if len(each[0]) and len(each[1])]
+
+    def _in_company(self, x: Floats, y: Floats, room: float, *of: Ints) -> list[Ints]:
+        """Which primitives are near others, (k,) each; of what may meet itself all are."""
+        alone = ~self.carried.is_vertex
+        if not alone.any():
+            return [np.arange(len(prims)) for prims in of]
+        around = np.empty((self.n_parts, 6))
+        company.part_boxes(x, y, self.parts, room, around)
+        low, high = around[:, None, :3], around[None, :, 3:]
+        meet = (low <= high).all(axis=2)
+        meet &= meet.T
+        found = []
+        for prims in of:
+            near = np.empty(len(prims), dtype=bool)
+            company.in_company(x, y, prims, alone, self.parts, around, meet, near)
+            found.append(np.flatnonzero(near))
+        return found
 
     # -- crossings -----------------------------------------------------------------------
 
@@ -283,7 +308,7 @@ class ContactSurface:
         if self.held.any():
             mesh.can_collide = ipc.make_static_obstacle_filter(int((~self.held).sum()))
         if not self.carried.is_vertex.all():  # each rigid body is a patch, and each other vertex
-            own = self.carried.vertices[self._order, 0].astype(np.int32)
+            own = self.carried.first[self._order].astype(np.int32)
             mesh.can_collide = mesh.can_collide & ipc.make_vertex_patches_filter(own)
         return ipc, mesh
 
@@ -359,7 +384,7 @@ def _whole_graph(body: ElasticBody) -> Any:
 def _graph_on(body: ElasticBody, points: CarriedPoints) -> tuple[Ints, Ints]:
     """The edges of cells between vertices of a surface: where each row starts, and the others."""
     are = np.flatnonzero(points.is_vertex)
-    entries = np.ones(len(are)), (are, points.vertices[are, 0])
+    entries = np.ones(len(are)), (are, points.first[are])
     chosen = sparse.csr_array(entries, shape=(points.count, points.n_vertices))
     own = sparse.csr_array(chosen @ _whole_graph(body) @ chosen.T)
     own.sort_indices()

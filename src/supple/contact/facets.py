@@ -68,7 +68,7 @@ class Facets:
         if surface is not None:
             ids = surface.vertex_ids
             triangles = surface.triangles if ids is None else ids[surface.triangles]
-        movable = np.asarray(np.asarray(body.free.any(axis=1))[body.points.vertices].any(axis=1))
+        movable = body.points.with_any(np.asarray(body.free.any(axis=1)))
         triangles = triangles[movable[triangles].any(axis=1)]
         springs = springs[movable[springs].any(axis=1)]
         sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)

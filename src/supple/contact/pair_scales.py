@@ -142,15 +142,15 @@ class PairScales:
         """
         surface = self._surface
         rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
-        carried, first = surface.carried, body.pattern.indptr[surface.carried.vertices[:, 0]]
+        carried, first = surface.carried, body.pattern.indptr[surface.carried.first]
         K = np.einsum("bii->b", rest[first]) / 3
         m = body.mass_values[first]
         rigid = ~carried.is_vertex
         if rigid.any():  # stopped about half way, by all of its points
-            mass = 4.0 * m[rigid]
+            mass = (carried.widths * m)[rigid]
             own, reach = surface.parts[rigid], self._wanted[surface.parts[rigid]]
             K[rigid] = mass / np.bincount(own)[own] * (_STOPPED / reach) ** 2
-        free = np.asarray(body.free[carried.vertices].any(axis=(1, 2)))
+        free = carried.with_any(np.asarray(body.free.any(axis=1)))
         parts, count = surface.parts[free], surface.n_parts
         sums = np.bincount(parts, _FIRMNESS * K[free], count)
         areas = np.bincount(parts, surface.areas[0][free], count)

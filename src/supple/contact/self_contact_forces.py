@@ -19,7 +19,7 @@ import numpy as np
 
 from supple._kernels.contact import barriers, boxes
 from supple.bodies.elastic_body import ElasticBody
-from supple.contact.carried import carried_blocks
+from supple.contact.carried import CarriedBlocks
 from supple.contact.contact_surface import ContactSurface, Pairs, in_parts, toolkit
 from supple.contact.pair_scales import PairScales
 from supple.contact.self_contact import SelfContact
@@ -63,7 +63,7 @@ class SelfContactForces:
         self._surface = ContactSurface(body)
         self._points = self._surface.carried
         """What touches: all that is on the surface, (m,)."""
-        self._ids = self._points.vertices[:, 0]
+        self._ids = self._points.first
         self.scales = PairScales(body, self._surface, options)
         """Reach and stiffness of pairs."""
         self.distance = self.scales.distance
@@ -72,6 +72,7 @@ class SelfContactForces:
         self._skin = max(_SKIN * float(self.scales.room.min()), edges)
         self._found: tuple[Floats, Pairs, Floats, Floats] | None = None
         self._last: _Near | None = None
+        self._placed: tuple[Floats, Floats] | None = None
         self._evaluated: tuple[Floats, float, Floats] | None = None
         self._mu, self._sticking = options.friction, options.sticking_speed
         self._pressed_at = np.zeros((0, 3))
@@ -81,7 +82,10 @@ class SelfContactForces:
         self._rounds, self._near_at_start = 0, False
 
     def _places(self, u: Floats) -> Floats:
-        return np.ascontiguousarray(self._points.moved(u))
+        last = self._placed
+        if last is None or not np.array_equal(u, last[0]):
+            last = self._placed = u.copy(), np.ascontiguousarray(self._points.moved(u))
+        return last[1]
 
     def _field(self, on_surface: Floats) -> Floats:
         """A field (n, 3) from its values on the surface."""
@@ -275,16 +279,15 @@ class SelfContactForces:
         first, second = np.triu_indices(slots.shape[1])
         rows, cols = slots[:, first].ravel(), slots[:, second].ravel()
         if not self._points.is_vertex.all():
-            blocks = np.broadcast_to(np.eye(3), (len(rows), 3, 3))
-            return np.unique(self._upper(rows, cols, blocks)[0])
+            return np.unique(CarriedBlocks(self._points, rows, cols).keys)
         rows, cols = self._ids[rows], self._ids[cols]
         return np.unique(np.minimum(rows, cols) * np.int64(self._n) + np.maximum(rows, cols))
 
     def _upper(self, rows: Ints, cols: Ints, blocks: Floats) -> tuple[Ints, Floats]:
         """Blocks between vertices of the surface as those of row ≤ column in the body."""
         if not self._points.is_vertex.all():
-            found = carried_blocks(self._points, rows, cols, blocks)
-            return found[0] * np.int64(self._n) + found[1], found[2]
+            carried = CarriedBlocks(self._points, rows, cols)
+            return carried.keys, carried.of(blocks)
         keys = np.empty(len(rows), dtype=np.int64)
         boxes.to_upper(rows, cols, self._ids, self._n, keys, blocks)
         return keys, blocks

@@ -19,7 +19,8 @@ class PartDamping(BoundDamping):
     def __init__(self, group: BodyGroup, number: int, damping: Damping) -> None:
         self._group, self._number = group, number
         self._rows, self._blocks = group.rows[number], group.blocks[number]
-        model = self._model = damping.bind(group.parts[number])
+        model: BoundDamping = group.parts[number].damped_by(damping)
+        self._model = model
         self.is_gradient, self.is_linear = model.is_gradient, model.is_linear
         self.depends_on_shape = model.depends_on_shape
         self.uses_stiffness = model.uses_stiffness

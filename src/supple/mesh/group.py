@@ -14,6 +14,7 @@ from supple.core.types import Floats, Ints
 from supple.mesh import checks
 from supple.mesh.base import Mesh
 from supple.mesh.points import CarriedPoints
+from supple.mesh.reduced import ReducedMesh
 from supple.mesh.rigid import RigidMesh
 from supple.mesh.sheet import SheetMesh
 from supple.mesh.surface import Surface
@@ -113,10 +114,8 @@ class MeshGroup(Mesh):
 
 
 def points_of(mesh: Mesh) -> CarriedPoints:
-    """What of a mesh can touch and be drawn: its vertices or, if it is rigid, those of its skin."""
-    if isinstance(mesh, MeshGroup):
-        return mesh.points
-    if isinstance(mesh, RigidMesh):
+    """What of a mesh can touch and be drawn: its vertices or, if it has one, those of its skin."""
+    if isinstance(mesh, MeshGroup | RigidMesh | ReducedMesh):
         return mesh.points
     return CarriedPoints.of_vertices(mesh.vertices)
 
@@ -126,7 +125,7 @@ def own_surface(mesh: Mesh) -> Surface | None:
 
     Its ``vertex_ids`` count the ``points_of`` the mesh.
     """
-    if isinstance(mesh, RigidMesh):
+    if isinstance(mesh, RigidMesh | ReducedMesh):
         return mesh.skin
     if isinstance(mesh, SheetMesh | MeshGroup):
         return mesh.surface()

@@ -12,6 +12,7 @@ from supple.core.errors import InputError
 from supple.mesh.base import Mesh
 from supple.mesh.group import MeshGroup
 from supple.mesh.hex import HexMesh
+from supple.mesh.reduced import ReducedMesh
 from supple.mesh.rigid import RigidMesh
 from supple.mesh.sheet import SheetMesh
 from supple.mesh.springs import SpringMesh
@@ -21,7 +22,16 @@ from supple.mesh.yarns import YarnMesh
 
 _KINDS: dict[str, type[Mesh]] = {
     kind.__name__: kind
-    for kind in (TetMesh, QuadraticTetMesh, HexMesh, RigidMesh, SpringMesh, SheetMesh, YarnMesh)
+    for kind in (
+        TetMesh,
+        QuadraticTetMesh,
+        HexMesh,
+        RigidMesh,
+        ReducedMesh,
+        SpringMesh,
+        SheetMesh,
+        YarnMesh,
+    )
 }
 
 

@@ -1,4 +1,4 @@
-"""Points that a mesh carries along: its vertices or, of a rigid body, those of its skin."""
+"""Points that a mesh carries along: its vertices, the skin of a rigid body or of a reduced one."""
 
 from __future__ import annotations
 
@@ -18,14 +18,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CarriedPoints:
-    """p points, each a mean of up to four vertices of a mesh: x = Σ_k w_k x_k."""
+    """p points x = X + Σ_k B_k u_k, each carried by a few vertices of a mesh in a row.
+
+    Vertices carry themselves, B = I. A point of a rigid body is a mean of four, B_k = w_k I. Of a
+    reduced body, u_k are three coordinates each and B_k the rows that its basis has at the point.
+    """
 
     rest: Floats
-    """Where they are at rest [m], (p, 3)."""
-    vertices: Ints
-    """(p, 4); the first again in place of those that a point does not have."""
-    weights: Floats
-    """w, (p, 4); 0 for those."""
+    """X [m], (p, 3)."""
+    first: Ints
+    """The first of the vertices that carry each point, (p,)."""
+    widths: Ints
+    """How many do, (p,)."""
+    maps: Floats
+    """B, point after point, (Σ widths, 3, 3)."""
+    are_means: Bools
+    """Of which points every B_k is w_k I, with weights that add up to one, (p,)."""
     n_vertices: int
     """Of the mesh."""
     are_vertices: bool = False
@@ -34,19 +42,45 @@ class CarriedPoints:
     @classmethod
     def of_vertices(cls, rest: Floats) -> CarriedPoints:
         """The vertices themselves, at rest at (n, 3)."""
-        index = np.repeat(np.arange(len(rest))[:, None], 4, axis=1)
-        weights = np.tile([1.0, 0.0, 0.0, 0.0], (len(rest), 1))
-        return cls(rest, index, weights, len(rest), are_vertices=True)
+        n = len(rest)
+        same = np.broadcast_to(np.eye(3), (n, 3, 3))
+        every = np.arange(n), np.ones(n, dtype=np.int64), same, np.ones(n, dtype=bool)
+        return cls(rest, *every, n, are_vertices=True)
+
+    @classmethod
+    def of_weights(cls, rest: Floats, weights: Floats) -> CarriedPoints:
+        """Means of all k vertices of a mesh, with weights (p, k)."""
+        maps = weights[:, :, None, None] * np.eye(3)
+        return cls._of_all(rest, maps, means=True)
+
+    @classmethod
+    def of_shapes(cls, rest: Floats, shapes: Floats) -> CarriedPoints:
+        """Points (p, 3) that move by Σ q_i φ_i, with shapes φ (r, p, 3); three q to a vertex."""
+        r, p, _ = shapes.shape
+        filled = np.zeros((3 * -(-r // 3), p, 3))
+        filled[:r] = shapes
+        maps = filled.reshape(-1, 3, p, 3).transpose(2, 0, 3, 1)
+        return cls._of_all(rest, maps, means=False)
+
+    @classmethod
+    def _of_all(cls, rest: Floats, maps: Floats, *, means: bool) -> CarriedPoints:
+        """Points that all k vertices carry, by maps (p, k, 3, 3)."""
+        p, k = maps.shape[:2]
+        which = np.zeros(p, dtype=np.int64), np.full(p, k, dtype=np.int64)
+        flat = np.ascontiguousarray(maps.reshape(-1, 3, 3))
+        return cls(rest, *which, flat, np.full(p, means), k)
 
     @classmethod
     def joined(cls, parts: Sequence[CarriedPoints]) -> CarriedPoints:
         """Those of several meshes, one after the other."""
         starts = [0, *accumulate(part.n_vertices for part in parts)]
-        shifted = [part.vertices + start for part, start in zip(parts, starts, strict=False)]
+        shifted = [part.first + start for part, start in zip(parts, starts, strict=False)]
         return cls(
             np.concatenate([part.rest for part in parts]),
             np.concatenate(shifted),
-            np.concatenate([part.weights for part in parts]),
+            np.concatenate([part.widths for part in parts]),
+            np.concatenate([part.maps for part in parts]),
+            np.concatenate([part.are_means for part in parts]),
             starts[-1],
             are_vertices=all(part.are_vertices for part in parts),
         )
@@ -55,8 +89,11 @@ class CarriedPoints:
         """Some of the points, by their numbers (k,); None for all."""
         if chosen is None:
             return self
-        of = self.rest[chosen], self.vertices[chosen], self.weights[chosen]
-        return CarriedPoints(*of, self.n_vertices)
+        widths = self.widths[chosen]
+        begins = np.cumsum(widths) - widths
+        places = np.repeat(self.begins[chosen] - begins, widths) + np.arange(widths.sum())
+        of = self.rest[chosen], self.first[chosen], widths, self.maps[places]
+        return CarriedPoints(*of, self.are_means[chosen], self.n_vertices)
 
     @property
     def count(self) -> int:
@@ -64,31 +101,69 @@ class CarriedPoints:
         return len(self.rest)
 
     @cached_property
+    def begins(self) -> Ints:
+        """Where the maps of each point begin, (p,)."""
+        return np.asarray(np.cumsum(self.widths) - self.widths)
+
+    @cached_property
     def is_vertex(self) -> Bools:
         """Which points are vertices of the mesh, (p,)."""
-        return np.asarray(self.vertices[:, 0] == self.vertices[:, 1])
+        return np.asarray((self.widths == 1) & self.are_means)
+
+    def of_point(self, point: int) -> slice:
+        """The vertices that carry a point."""
+        return slice(int(self.first[point]), int(self.first[point] + self.widths[point]))
+
+    def maps_of(self, point: int) -> Floats:
+        """B of one point, (widths, 3, 3)."""
+        begin = int(self.begins[point])
+        found: Floats = self.maps[begin : begin + int(self.widths[point])]
+        return found
+
+    def with_any(self, mask: Bools) -> Bools:
+        """Which points are carried by any vertex of a mask (n,), (p,)."""
+        before = np.concatenate([[0], np.cumsum(mask)])
+        return np.asarray(before[self.first + self.widths] > before[self.first])
+
+    def free(self, components: Bools) -> Bools:
+        """Which components of points can move where some of vertices (n, 3) can, (p, 3)."""
+        each = np.stack([self.with_any(components[:, i]) for i in range(3)], axis=1)
+        return np.where(self.are_means[:, None], each, each.any(axis=1, keepdims=True))
 
     @cached_property
     def matrix(self) -> sparse.csr_array:
-        """W, (p, n): what the points share of the vertices."""
+        """B as a whole, (3p, 3n)."""
         import scipy.sparse as sparse  # slow to import
 
-        rows = np.repeat(np.arange(self.count), 4)
-        there = self.weights.ravel() != 0
-        entries = self.weights.ravel()[there], (rows[there], self.vertices.ravel()[there])
-        return sparse.csr_array(entries, shape=(self.count, self.n_vertices))
+        point = np.repeat(np.arange(self.count), self.widths)
+        vertex = np.arange(len(point)) - self.begins[point] + self.first[point]
+        axes = np.arange(3)
+        rows = np.broadcast_to(3 * point[:, None, None] + axes[:, None], self.maps.shape)
+        cols = np.broadcast_to(3 * vertex[:, None, None] + axes, self.maps.shape)
+        there = self.maps != 0
+        entries = self.maps[there], (rows[there], cols[there])
+        return sparse.csr_array(entries, shape=(3 * self.count, 3 * self.n_vertices))
+
+    @cached_property
+    def _transposed(self) -> sparse.csr_array:
+        import scipy.sparse as sparse  # slow to import
+
+        return sparse.csr_array(self.matrix.T)
 
     def of(self, field: Floats) -> Floats:
         """A field (n, 3) at the points, (p, 3)."""
-        return field if self.are_vertices else np.asarray(self.matrix @ field)
+        return field if self.are_vertices else (self.matrix @ field.ravel()).reshape(-1, 3)
 
     def moved(self, u: Floats) -> Floats:
         """Where the points are [m], (…, p, 3), for displacements (…, n, 3) of the vertices."""
         if self.are_vertices:
             return np.asarray(self.rest + u)
-        ways = np.einsum("pk,...pki->...pi", self.weights, u[..., self.vertices, :])
-        return np.asarray(self.rest + ways)
+        flat = np.asarray(u).reshape(-1, 3 * self.n_vertices)
+        ways = (self.matrix @ flat.T).T
+        return np.asarray(self.rest + ways.reshape(*u.shape[:-2], -1, 3))
 
     def spread(self, forces: Floats) -> Floats:
-        """Forces on the points (p, 3) as forces on the vertices, (n, 3)."""
-        return forces if self.are_vertices else np.asarray(self.matrix.T @ forces)
+        """Forces on the points (p, 3) as forces on the vertices, (n, 3): Bᵀ f."""
+        if self.are_vertices:
+            return forces
+        return np.asarray(self._transposed @ forces.ravel()).reshape(-1, 3)

@@ -116,8 +116,7 @@ class RigidMesh(TetMesh):
         edges = (self.vertices[1:] - self.vertices[0]).T
         local = np.linalg.solve(edges, (self.skin_vertices - self.vertices[0]).T).T
         weights = np.column_stack([1.0 - local.sum(axis=1), local])
-        index = np.tile(np.arange(4), (len(weights), 1))
-        return CarriedPoints(self.skin_vertices, index, weights, 4)
+        return CarriedPoints.of_weights(self.skin_vertices, weights)
 
     def poses(self, u: Floats) -> tuple[Floats, Floats]:
         """R (…, 3, 3) and c (…, 3) [m] for displacements (…, 4, 3): a place X goes to R X + c."""
@@ -132,6 +131,4 @@ class RigidMesh(TetMesh):
 
     def edge_lengths(self) -> Floats:
         """Length of every edge of the skin [m], (1, edges)."""
-        sides = self.skin_triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
-        ends = self.skin_vertices[np.unique(np.sort(sides), axis=0)]
-        return np.asarray(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1))[None]
+        return self.skin.edge_lengths()[None]

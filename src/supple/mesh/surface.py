@@ -96,6 +96,12 @@ class Surface:
         """
         return vertex_normals(self.vertices, self.triangles)
 
+    def edge_lengths(self) -> Floats:
+        """Length of every edge [m], (e,)."""
+        sides = self.triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+        ends = self.vertices[np.unique(np.sort(sides), axis=0)]
+        return np.asarray(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1))
+
     def scaled(self, factor: float) -> Surface:
         """This surface with every length multiplied by ``factor``, e.g. 0.01 from cm to m."""
         scale = checks.scale_factor(factor)

@@ -39,18 +39,19 @@ class ActiveSetLoop:
         """Forces in balance, from a start."""
         active_set = self._problem.active_set
         primal_dual = active_set.nonsmooth and not active_set.has_smoothed_friction
-        tries = _MOST_TRIES if primal_dual else 0
+        tries, settled = _MOST_TRIES if primal_dual else 0, False
         for _ in range(_MAX_OUTER_ITERATIONS):
             done, roughly = False, 0.0
             if tries:
                 here, done = self._primal_dual(here)
             if not done:
                 roughly = _ROUGHLY if tries > 1 and not self._is_near(here) else 0.0
-                if active_set.nonsmooth and not tries:
+                if active_set.nonsmooth and not (tries or settled):
                     roughly = self._inexact_tolerance(here)
                 tries = max(tries - 1, 0)
                 here = self._newton.converge(here, roughly)
-            if not active_set.refresh(here, self._line.target(here)) and not roughly:
+            settled = not active_set.refresh(here, self._line.target(here))
+            if settled and not roughly:
                 return here
             here = self._problem.linearize(here.stage, here.u, with_matrix=True)
         raise self._newton.failed("contacts kept changing", here.stage, self._line.norm(here))

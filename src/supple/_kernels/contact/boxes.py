@@ -11,6 +11,8 @@ import numpy as np
 from supple._kernels.compiling import kernel, pointwise
 from supple._kernels.contact.closest import EDGE_EDGE, VERTEX_FACE, apart, closest, place
 
+FREE, HELD, ALONE = -1, -2, 0
+"""Groups of vertices: on their own, at rest for ever, or from 0 on of one that cannot bend."""
 _DEPTH = 64
 _ADVANCES = 10_000
 _NEAR_ENOUGH = 0.1
@@ -80,22 +82,25 @@ def overlap(p, q):
 
 
 @pointwise
-def can_meet(first, second, held):
-    """Whether two primitives share no vertex, and are not both held."""
+def can_meet(first, second, groups):
+    """Whether two primitives share no vertex, and are neither of one group nor both held."""
+    group = groups[first[0]]
+    if group >= ALONE and group == groups[second[0]]:
+        return False
     all_held = True
     for a in range(len(first)):
-        all_held = all_held and held[first[a]]
+        all_held = all_held and groups[first[a]] == HELD
         for b in range(len(second)):
             if first[a] == second[b]:
                 return False
     for b in range(len(second)):
-        all_held = all_held and held[second[b]]
+        all_held = all_held and groups[second[b]] == HELD
     return not all_held
 
 
 @kernel
 def overlapping(
-    prims, boxes, others, other_boxes, order, nodes, held, one_kind, first, last, found
+    prims, boxes, others, other_boxes, order, nodes, groups, one_kind, first, last, found
 ):
     """Pairs (k, 2) of primitives first to last and others whose boxes overlap; returns how many.
 
@@ -121,7 +126,7 @@ def overlapping(
                 j = order[at]
                 if (one_kind and j <= k) or not overlap(boxes[k], other_boxes[j]):
                     continue
-                if can_meet(prims[k], others[j], held):
+                if can_meet(prims[k], others[j], groups):
                     if count < len(found):
                         found[count, 0], found[count, 1] = k, j
                     count += 1
@@ -247,7 +252,7 @@ def earliest_impact(
     other_boxes,
     order,
     nodes,
-    held,
+    groups,
     slowness,
     floor,
     first,
@@ -275,7 +280,7 @@ def earliest_impact(
                 j = order[at]
                 if (kind == EDGE_EDGE and j <= k) or not overlap(boxes[k], other_boxes[j]):
                     continue
-                if not can_meet(prims[k], others[j], held):
+                if not can_meet(prims[k], others[j], groups):
                     continue
                 for a in range(4):
                     vertex = prims[k, a] if a < split else others[j, a - split]

@@ -50,6 +50,7 @@ def terms_of(
 
 def _bound(body: ElasticBody, damping: Damping | tuple[int, Damping]) -> BoundDamping:
     if isinstance(damping, Damping):
-        return damping.bind(body)
+        bound: BoundDamping = body.damped_by(damping)
+        return bound
     assert isinstance(body, BodyGroup)
     return PartDamping(body, *damping)
