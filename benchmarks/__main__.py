@@ -49,6 +49,7 @@ WITH_FOLDERS = [
     "pose_dampings",
     "cantilever_targets",
     "drops",
+    "damped_drops",
     "self_contact",
     "contact_scenes",
 ]
