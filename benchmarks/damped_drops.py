@@ -1,7 +1,7 @@
 """Whether bodies with damping land: every kind of damping on real meshes, at large steps.
 
-Bodies of 20 cm that come at the speed of a fall by 10 cm, on a floor or on hills, for 0.3 s. What is
-drawn at random is the damping, its strength, the body, its stiffness, the step, the rule and the
+Bodies of 20 cm that come at the speed of a fall by 10 cm, on a floor or on hills, for 0.3 s. Drawn
+at random are the damping, its strength, the body, its stiffness, the step, the rule and the
 ground. No step may fail, and kinetic, elastic and potential energy together may not grow.
 
 ``python -m benchmarks damped_drops FOLDER [--runs N] [--first N] [--keep CACHE]``, where the folder
