@@ -45,16 +45,9 @@ def test_few_iterations_stay_near_the_motion(rule):
     assert few.stats.total.substeps == 10
 
 
-def test_nothing_that_gains_half_its_energy_is_taken():
-    """One plain iteration with hardly any weight makes no motion: it is told, not taken."""
+def test_what_gains_half_its_energy_is_told():
+    """One plain iteration with hardly any weight makes no motion, however short its steps."""
     sim = shaken(ADMM(iterations=1, acceleration=0, weight=1e-3))
-    energies = []
-    try:
-        for _ in range(10):
-            sim.step()
-            frame = sim.frame()
-            energies.append(frame.kinetic + frame.elastic)
-    except sp.StepFailed as failed:
-        assert "energy" in str(failed) or "finite" in str(failed)
-    assert all(np.isfinite(energies))
-    assert max(energies, default=0.0) < 1e3
+    with pytest.raises(sp.StepFailed, match="gains energy"):
+        sim.run(0.4)
+    assert np.isfinite(sim.state.u).all()
