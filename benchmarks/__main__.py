@@ -3,7 +3,7 @@
 ``python -m benchmarks enrich FOLDER`` needs a folder of characters, ``model_error FOLDER``,
 ``locking FOLDER``, ``reduced_releases FOLDER`` and ``design_bodies FOLDER`` one of bodies, and
 ``yarn_shirts FOLDER`` one with a man and a shirt; these, and ``cantilever_targets``, are not among
-all.
+all. ``paper_scenes`` may have one of bodies, and is among all without.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ NAMES = [
     "pose_models",
 ]
 WITH_FOLDERS = [
+    "paper_scenes",
     "enrich",
     "model_error",
     "locking",
@@ -49,6 +50,7 @@ WITH_FOLDERS = [
     "pose_dampings",
     "cantilever_targets",
     "drops",
+    "damped_drops",
     "self_contact",
     "contact_scenes",
     "yarn_shirts",

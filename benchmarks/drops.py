@@ -43,7 +43,8 @@ def body_named(folder: Path, name: str, young: float) -> sp.Body:
     if name == "box":
         mesh = sp.TetMesh.box(size=(SIZE, SIZE, SIZE), cells=(4, 4, 4))
     else:
-        mesh = sp.read_mesh(folder / "tets" / f"{name}.node")
+        file = folder / "tets" / f"{name}.node"
+        mesh = sp.read_mesh(file if file.exists() else file.with_suffix(".msh"))
     X = mesh.vertices - mesh.vertices.min(axis=0)
     X *= SIZE / np.ptp(X, axis=0).max()
     material = sp.StableNeoHookean(young=young, poisson=0.45, density=1000)

@@ -21,6 +21,8 @@ class EnergyBalance:
     """By how much kinetic and stored energy have grown beyond the work that was put in."""
     at_play: float
     """Kinetic and stored energy at the start, and the size of the work."""
+    end: float
+    """Kinetic and stored energy at the end."""
     uncertain: float
     """How far the work may be off, where obstacles move."""
 
@@ -45,7 +47,7 @@ class EnergyAccount:
         if self._body.held.moving:
             work += self._work_of_supports(now, after, external)
         start, end = self._energy(now), self._energy(after)
-        return EnergyBalance(end - start - load - work, start + abs(work), uncertain)
+        return EnergyBalance(end - start - load - work, start + abs(work), end, uncertain)
 
     def _energy(self, state: State) -> float:
         """Kinetic and stored energy [J]; that of the last states is known."""

@@ -263,7 +263,18 @@ class BodyProblem(SplitProblem):
             prescribed = self._held_velocity.reshape(-1)[held] / stage.c_v
             u_v.reshape(-1)[held] = starts[0].reshape(-1)[held] - prescribed
         velocity = np.zeros_like(u_v) if start is None else start.v
-        return self._splitter.split(stage, starts, options, u_v=u_v, start_velocity=velocity)
+        begin = self._before_supports_move(starts[-1])
+        return self._splitter.split(stage, begin, options, u_v=u_v, start_velocity=velocity)
+
+    def _before_supports_move(self, u: Floats) -> Floats:
+        """u (n, 3) where a stage begins, with held components as they were: cells are sound there.
+
+        Supports that have gone half a cell further crush what has not followed yet.
+        """
+        latest = self._latest
+        if latest is None or not np.array_equal(u[self.free], latest[self.free]):
+            return u
+        return latest
 
     def splitting_memory(self) -> Any:
         return self._splitter.memory()

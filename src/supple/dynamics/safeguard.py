@@ -31,6 +31,7 @@ _ACCURATE = 1e-4  # tolerance of a solver above which speed is wanted, and not a
 _FOR_ACCURACY = 7  # halvings of a step in contact that loses energy
 _LOST = 0.02  # share of the energy at play that a step in contact may lose by itself
 _UNSEEN = 1e-3  # of the weight times the size of the body: a loss that nobody sees
+_ASTRAY = 0.5  # share of the energy at the end that came from nowhere, above which a step is void
 _SHARES = (1.0, 0.9, 0.75, 0.5, 0.25, 0.0)  # of the speeds after an impact with restitution
 
 
@@ -60,6 +61,7 @@ class SafeStepper:
         self._best_effort = solver.is_best_effort
         given = getattr(solver, "tolerance", 0.0), getattr(solver, "iterations", None)
         self._accurate = given[0] <= _ACCURATE and given[1] is None
+        self._cut_short = given[1] is not None and not self._best_effort
         self._account = EnergyAccount(problem, stepper)
         self._size = float(np.ptp(problem.body.mesh.vertices, axis=0).max())
         self.gained = 0.0
@@ -162,12 +164,16 @@ class SafeStepper:
 
         It is not before the first contact, nor where what a solver leaves is to be taken as it is.
         Later on too much would escape: stress of an impact may become speed in the step that ends
-        the contact, and ring on in those after it.
+        the contact, and ring on in those after it. A solver that stops after so many iterations is
+        looked after from the start: what it makes of too large a step may be far from any motion.
         """
         self.has_touched |= self._stepper.touched
-        if self._best_effort or not self.has_touched:
+        if self._best_effort or not (self.has_touched or self._cut_short):
             return True, None
         found = self._account.balance(part, after)
+        if not self.has_touched:
+            most = _ASTRAY * found.end + _NOTHING * self._weight(part)
+            return bool(np.isfinite(found.end) and found.gain <= most), None
         most = _COMES_AND_GOES * found.at_play + _NOTHING * self._weight(part)
         allowed = most + found.uncertain
         gained = max(self.gained + found.gain, 0.0)
@@ -204,8 +210,8 @@ class SafeStepper:
 
 def _gains_energy(after: State) -> StepFailed:
     return StepFailed(
-        "contact gains energy that nothing puts in",
+        "the step gains energy that nothing puts in",
         time=after.time,
         residual=float("nan"),
-        advice="Try a smaller dt, or Newton() in place of ADMM().",
+        advice="Try a smaller dt, and with ADMM() more iterations, or Newton() in its place.",
     )

@@ -230,11 +230,35 @@ def stretch(F: np.ndarray) -> np.ndarray:
     return polar(F)[1]
 
 
-def minimised(s: np.ndarray, before: np.ndarray, b: float, p: float, w: float = W) -> np.ndarray:
+def minimised(
+    s: np.ndarray,
+    before: np.ndarray,
+    b: float,
+    p: float,
+    w: float = W,
+    begin: np.ndarray | None = None,
+    accuracy: float = 1e-12,
+) -> np.ndarray:
+    """The minimum near s; ``begin`` (k, 3, 3) is the stretch to start from, and becomes that."""
     z = np.empty((len(s), 1, 3, 3))
-    strength, weight = np.full(len(s), b), np.full(len(s), w)
-    minimise_power_law(s[:, None].copy(), before[:, None].copy(), strength, p, weight, z)
+    begin = before.copy() if begin is None else begin
+    law = before[:, None].copy(), np.full(len(s), b), p, np.full(len(s), w)
+    minimise_power_law(s[:, None].copy(), *law, accuracy, begin[:, None], z)
     return z[:, 0]
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5])
+def test_minimum_goes_on_from_the_last_one(p):
+    """Rough minima that start where the last one ended reach the exact one, for a small change."""
+    s, before = samples()
+    begin = before.copy()
+    rough = minimised(s, before, 0.1, p, begin=begin, accuracy=0.1)
+    np.testing.assert_allclose(stretch(rough), begin, atol=1e-12)
+    exact = minimised(s + 1e-3, before, 0.1, p)
+    assert np.abs(rough - exact).max() > 1e-4
+    for _ in range(20):
+        last = minimised(s + 1e-3, before, 0.1, p, begin=begin, accuracy=1e9)  # one turn each
+    np.testing.assert_allclose(last, exact, atol=1e-8)
 
 
 def value_of_law(F: np.ndarray, s: np.ndarray, before: np.ndarray, b: float, p: float) -> float:
@@ -338,6 +362,7 @@ def test_tension_is_kept_from_stage_to_stage():
     assert bound.is_rate_independent
     part = body.parts[0]
     terms = StretchTerms(part, bound, np.full(len(part.cells), 2e4), c_v=50.0)
+    terms.accuracy = 1e-12
     u = 0.02 * np.random.default_rng(0).normal(size=(body.n_vertices, 3))
     now = State(0.0, u, np.zeros_like(u), np.zeros_like(u))
     terms.begin(next(BackwardEuler().stages(now, None, 0.02)), u, u)

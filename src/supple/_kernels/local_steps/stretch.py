@@ -14,7 +14,6 @@ from supple._kernels.linear_algebra.tensors import multiply
 
 _TURNS = 20
 _FLAT = 1e-6  # |σ_a| + |σ_b| of a cell crushed along two axes counts as no less
-_SAME = 1e-12  # change of S at which turns end
 
 
 @pointwise
@@ -68,13 +67,17 @@ def add_stretches(F, rate, p, q, S):
 
 
 @kernel
-def minimise_power_law(s, before, b, p, w, z):
-    """z (c, q, 3, 3) ← argmin near s; ``before`` are the stretches Ŝ, b and w (c,)."""
+def minimise_power_law(s, before, b, p, w, accuracy, stretch, z):
+    """z (c, q, 3, 3) ← argmin near s; ``before`` are the stretches Ŝ, b and w (c,).
+
+    ``stretch`` is the S to begin with and that of z in the end, found when it changes no more than
+    by ``accuracy``.
+    """
     U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
-    S, R, G = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    R, G = np.empty((3, 3)), np.empty((3, 3))
     for e in range(s.shape[0]):
         for q in range(s.shape[1]):
-            place, S[:] = s[e, q], before[e, q]
+            place, S = s[e, q], stretch[e, q]
             for _ in range(_TURNS):
                 # R = argmin ‖R S − F̃‖: the orthogonal part of F̃ S
                 multiply(place, S, G)
@@ -102,6 +105,6 @@ def minimise_power_law(s, before, b, p, w, z):
                         c = before[e, q, i, j] + tau * (G[i, j] - before[e, q, i, j])
                         change = max(change, abs(c - S[i, j]))
                         S[i, j] = c
-                if change <= _SAME:
+                if change <= accuracy:
                     break
             multiply(R, S, z[e, q])

@@ -225,6 +225,7 @@ class StretchTerms(GradientTerms):
         self._p = damping.exponent
         self._b = damping.strength[part.cells] * c_v**damping.exponent
         self._before = np.zeros(self.by_point)
+        self._stretch = np.zeros(self.by_point)  # S of the last local minima, to start from
         self._tension = np.zeros(self.by_point)  # w ū by volume, of the last stage [Pa]
 
     def begin(self, stage: Stage, u_v: Floats, start_velocity: Floats) -> None:
@@ -235,6 +236,7 @@ class StretchTerms(GradientTerms):
         self._before[:] = 0.0
         for past in self.past(stage):
             self._add(*past)
+        self._stretch[:] = self._before
 
     def _add(self, p: float, q: float, F: Floats, rate: Floats) -> None:
         self.share(lambda cut: add_stretches(F[cut], rate[cut], p, q, self._before[cut]))
@@ -245,12 +247,13 @@ class StretchTerms(GradientTerms):
         self.minimise(s, z)
 
     def minimise(self, s: Floats, z: Floats) -> None:
-        S, Z = s.reshape(self.by_point), z.reshape(self.by_point)
-        self.share(
-            lambda cut: minimise_power_law(
-                S[cut], self._before[cut], self._b[cut], self._p, self.stiffness[cut], Z[cut]
-            )
-        )
+        given, Z = s.reshape(self.by_point), z.reshape(self.by_point)
+
+        def minimise(cut: slice | Ints) -> None:
+            law = self._before[cut], self._b[cut], self._p, self.stiffness[cut]
+            minimise_power_law(given[cut], *law, self.accuracy, self._stretch[cut], Z[cut])
+
+        self.share(minimise)
 
     def finish(self, s: Floats, z: Floats) -> None:
         self._tension = self.stiffness[:, None, None, None] * (s - z).reshape(self.by_point)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -125,17 +125,16 @@ class Splitter:
     def split(
         self,
         stage: Stage,
-        starts: Sequence[Floats],
+        latest: Floats,
         options: SplitOptions,
         *,
         u_v: Floats,
         start_velocity: Floats,
     ) -> Splitting:
-        """The stage as a sum; local variables start where the last stage ended, with its stress.
+        """The stage as a sum; local variables start at ``latest`` (n, 3), with the stress there.
 
         Rates are counted from ``u_v`` (n, 3), that of the stage but for held components.
         """
-        latest = starts[-1]
         terms: list[LocalTerms] = []
         for term in self._body_terms(stage, options):
             term.begin(stage, u_v, start_velocity)
