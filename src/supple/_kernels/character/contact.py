@@ -182,7 +182,7 @@ def see_planes(number, c_v, x, x_v, contacts):
             pairs.gap[p, 2] += pairs.frame[p, 2, i] * along / c_v
 
 
-@inlined_kernel
+@inner_kernel
 def correct_touching(number, c_v, c_a, best_effort, examples, contacts, balance):
     """One Newton iteration with the forces of contacts; and whether these were found."""
     see_planes(number, c_v, balance.x, balance.x_v, contacts)

@@ -12,7 +12,7 @@ from supple._kernels.character.rig_path import (
     rest_rig,
 )
 from supple._kernels.character.stage import end_step
-from supple._kernels.compiling import inlined_kernel, inner_kernel, reordering_kernel
+from supple._kernels.compiling import inner_kernel, reordering_kernel
 from supple._kernels.linear_algebra.dense import solve_symmetric
 from supple._kernels.reduction.newton import DONE, NOT_DEFINITE, TOO_FAR
 
@@ -62,7 +62,7 @@ def run_contact_frame(
     return take_frame(path, moving, stage_samples, rule, jumps, force, pushed, context, contacts)
 
 
-@inlined_kernel
+@inner_kernel
 def take_frame(path, moving, stage_samples, rule, jumps, force, pushed, context, contacts):
     """On to the last frame of the path in ``count`` substeps.
 
