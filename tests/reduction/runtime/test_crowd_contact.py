@@ -26,14 +26,14 @@ def rising(t: float) -> np.ndarray:
 
 
 OBSTACLES = {
-    "standing": sp.Sphere(centre=(0.27, 0.05, -0.08), radius=0.06, friction=0.3),
+    "standing": sp.Sphere(centre=(0.27, 0.05, -0.17), radius=0.15, friction=0.3),
     "moving": sp.Sphere(
-        centre=(0.27, 0.05, -0.09),
-        radius=0.06,
+        centre=(0.27, 0.05, -0.17),
+        radius=0.15,
         friction=0.3,
         motion=sp.Rails.path(position=rising),
     ),
-    "from outside": sp.Cylinder(start=(0.2, -0.1, -0.08), end=(0.3, 0.2, -0.08), radius=0.06),
+    "from outside": sp.Cylinder(start=(0.3, -0.1, -0.08), end=(0.3, 0.2, -0.08), radius=0.06),
 }
 OPTIONS = {"dt": 2e-3, "gravity": DOWN, "damping": sp.Rayleigh(mass=2.0, stiffness=1e-3)}
 
@@ -83,7 +83,7 @@ def test_obstacles_come_and_go() -> None:
     crowd.obstacles = OBSTACLES["standing"]
     crowd.run_steps(60)
     assert crowd.obstacle_forces.any(axis=(1, 2)).all()
-    crowd.obstacles = sp.Sphere(centre=(0.27, 0.05, -0.079), radius=0.06, friction=0.3)
+    crowd.obstacles = sp.Sphere(centre=(0.27, 0.05, -0.169), radius=0.15, friction=0.3)
     crowd.run_steps(2)
     assert crowd.obstacle_forces.any(axis=(1, 2)).all()
     crowd.obstacles = ()

@@ -166,7 +166,7 @@ class Surroundings:
         own, corners = np.unique(self._corners[which], return_inverse=True)
         corners = np.ascontiguousarray(corners.reshape(-1, 4))
         c, p, k = len(which), len(vertex), len(self.obstacles)
-        samples = tuple(self._part(each, which, own) for each in path.samples)
+        one, two, now, new = (self._part(each, which, own) for each in path.samples)
         room = pair_rooms(p, 0, k, r)
         options = np.array([0.0, _EXACT * self.edge, self.most * np.sqrt(3 * r), 0.0, 0.0])
         pairs = Pairs(options=options, **room)
@@ -174,10 +174,11 @@ class Surroundings:
         pairs.vertex[:], pairs.obstacle[:] = vertex, planes.obstacle
         none = np.zeros(0)
         balls = Balls(
-            np.zeros((c, 3)), np.zeros((c, 3, r)), np.zeros((0, 3)), np.zeros((0, 3, r)), none,
-            np.zeros((0, r)), *np.zeros((3, 0), dtype=np.int64), np.zeros(0, dtype=bool),
+            places=np.zeros((c, 3)), rows=np.zeros((c, 3, r)), centre=np.zeros((0, 3)),
+            mean=np.zeros((0, 3, r)), radius=none, spread=np.zeros((0, r)), first=NOTHING.vertex,
+            last=NOTHING.vertex, after=NOTHING.vertex, is_leaf=np.zeros(0, dtype=bool),
         )  # fmt: skip
-        frames = samples[0].frames
+        frames = new.frames
         touching = Touching(
             corners=corners, shares=np.ascontiguousarray(self._model.skin_weights[which]),
             carriers=self._carriers[own], bases=self._model.bases, planes=planes.plane,
@@ -186,7 +187,7 @@ class Surroundings:
             carried=np.zeros((c, 3)), speed=np.zeros((c, 3)),
         )  # fmt: skip
         return FrameContacts(
-            self, touching, path._replace(samples=samples), balls, pairs, which, own
+            self, touching, path._replace(samples=(one, two, now, new)), balls, pairs, which, own
         )
 
     @staticmethod

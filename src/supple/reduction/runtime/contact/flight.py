@@ -24,6 +24,9 @@ _MOST_STEPS = 256  # whose poses are worked out at once
 class FlightContacts(ReducedContacts):
     """As ReducedContacts, of a body that obstacles move as a whole too."""
 
+    _flight: Any
+    _room: FlightRoom
+
     def _of_model(self, model: ReducedModel) -> None:
         assert model.floating is not None  # or it would not fly
         mass, inertia = model.floating.mass, model.floating.inertia(np.zeros(model.size))
@@ -36,7 +39,7 @@ class FlightContacts(ReducedContacts):
 
     def _most(self) -> float:
         arms = float(np.linalg.norm(self.surface.balls.places, axis=1).max())
-        return max(super()._most(), self._scales[1], 2.0 * arms * self._scales[2])
+        return max(super()._most(), *(self._scales[1:] * (1.0, 2.0 * arms)).tolist())
 
     def _bind(self) -> None:
         super()._bind()
