@@ -187,3 +187,23 @@ def test_damping_at_points_and_cubatures_fly_too() -> None:
     live = dropped(damping=sp.PowerLaw(exponent=0.5, strength=50.0), dt=8e-3)
     live.run_steps(60)
     assert depth(live) < 1e-6
+
+
+def test_hundreds_of_vertices_lie_flat() -> None:
+    """More than there is room for at first."""
+    model = block(1e6)
+    fine = sp.HexMesh.box(size=(0.3, 0.2, 0.1), cells=(24, 16, 2)).boundary()
+    live = model.with_skin(sp.Embedding(model.mesh, fine)).simulation(
+        gravity=DOWN,
+        obstacles=FLOOR,
+        dt=4e-3,
+        integrator=sp.BackwardEuler(),
+        damping=sp.Rayleigh(stiffness=2e-3),
+    )
+    live.position = (0.0, 0.0, 0.05)
+    live.run_steps(60)
+    weight = model.floating.mass * 9.81
+    np.testing.assert_allclose(live.obstacle_forces[0], [0, 0, -weight], atol=1e-3 * weight)
+    assert live.skin_vertices()[:, 2].min() > -1e-7
+    assert live.contacts is not None
+    assert live.contacts.counts()[1] > 256

@@ -300,7 +300,11 @@ class CrowdSimulation(Stepper):
         """One copy of its own, made anew where settings have changed."""
         made_for = self._settings(), self._step
         if self._alone is None or self._alone_for != made_for:
-            options: dict[str, Any] = {"damping": self.damping, "integrator": self.integrator, "dt": self._step}
+            options: dict[str, Any] = {
+                "damping": self.damping,
+                "integrator": self.integrator,
+                "dt": self._step,
+            }
             options |= {"obstacles": self._obstacles, "gravity": self._gravity}
             self._alone = ReducedSimulation(self.model, **options, solver=self.solver)
             self._alone_for = made_for

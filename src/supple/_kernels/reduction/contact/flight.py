@@ -155,14 +155,14 @@ def sum_forces(load, push, balls, room, pairs):
     for p in range(pairs.counts[PAIRS]):
         if not pairs.force[p, 0] > 0.0:
             continue
-        a = b = c = 0.0
+        f0 = f1 = f2 = 0.0
         for i in range(3):
-            a += pairs.force[p, i] * frame[p, i, 0]
-            b += pairs.force[p, i] * frame[p, i, 1]
-            c += pairs.force[p, i] * frame[p, i, 2]
+            f0 += pairs.force[p, i] * frame[p, i, 0]
+            f1 += pairs.force[p, i] * frame[p, i, 1]
+            f2 += pairs.force[p, i] * frame[p, i, 2]
         v = pairs.vertex[p]
         for i in range(3):
-            f = turned[i, 0] * a + turned[i, 1] * b + turned[i, 2] * c
+            f = turned[i, 0] * f0 + turned[i, 1] * f1 + turned[i, 2] * f2
             room.push[i] += per_mass * f
             for k in range(3):
                 total[0, k, i] += balls.places[v, k] * f

@@ -25,7 +25,6 @@ class FlightContacts(ReducedContacts):
     """As ReducedContacts, of a body that obstacles move as a whole too."""
 
     _flight: Any
-    _room: FlightRoom
 
     def _of_model(self, model: ReducedModel) -> None:
         assert model.floating is not None  # or it would not fly
@@ -52,7 +51,6 @@ class FlightContacts(ReducedContacts):
         rooms = dict(zip(shapes, rooms_apart(*shapes.values()), strict=True))
         planes = self._pairs.given_plane
         room = FlightRoom(scales=self._scales, given=planes.copy(), **rooms)
-        self._room = room
         self._flight = flight_stepping.flight_context(
             self.surface.balls, self._shapes, self._pairs, room
         )
