@@ -95,7 +95,8 @@ def is_without_gain(start, end, work, uncertain, pairs):
     most = COMES_AND_GOES * (abs(start) + abs(work)) + energy[NOISE]
     for p in range(pairs.counts[PAIRS]):  # by as much as contacts may be off
         most += pairs.force[p, 0] * pairs.options[EXACT]
-    gained = max(energy[GAINED] + gain, 0.0)
+    # as a body comes to rest less and less is at play; what it has gained before may stay
+    gained = max(min(energy[GAINED], most) + gain, 0.0)
     if gained <= most + uncertain or gain <= UNSEEN * most:
         energy[GAINED] = min(gained, most) if uncertain > 0.0 else gained
         return True

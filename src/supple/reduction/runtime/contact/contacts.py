@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from supple._kernels.reduction.contact import stepping
-from supple._kernels.reduction.contact.energy import NOISE
+from supple._kernels.reduction.contact.energy import GAINED, NOISE
 from supple._kernels.reduction.contact.pairs import (
     GIVEN_PAIRS,
     KEPT,
@@ -130,6 +130,15 @@ class ReducedContacts:
         """Tell how much pulls at the coordinates: what that moves by an error may be gained."""
         self._noise = weight * UNSEEN * self.surface.edge / self._most()
         self._pairs.energy[NOISE] = self._noise
+
+    @property
+    def moves(self) -> bool:
+        """Whether any obstacle does."""
+        return not self._stands
+
+    def forgive(self) -> None:
+        """Let the steps to come gain what the next one does."""
+        self._pairs.energy[GAINED] = -np.finfo(float).max
 
     @property
     def _width(self) -> int:
