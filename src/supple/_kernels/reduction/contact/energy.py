@@ -5,9 +5,11 @@ speed in the step that ends the contact, and ring on. So the balance is looked a
 something presses, and in a few after these.
 """
 
+import math
+
 import numpy as np
 
-from supple._kernels.compiling import borrowing_kernel
+from supple._kernels.compiling import LARGEST, borrowing_kernel
 from supple._kernels.reduction.contact.pairs import EXACT, FORMER, KEPT, PAIRS
 from supple._kernels.reduction.polynomial import ONE, evaluate
 
@@ -63,24 +65,37 @@ def pushed_in(dt, moves, pairs):
 
     They are put where the body is, or move; ``velocity`` of the pairs is that of obstacles.
     """
-    work, uncertain = 0.0, 0.0
+    work = 0.0
     for p in range(pairs.counts[PAIRS]):
         normal = pairs.force[p, 0]
         if normal > 0.0:
             work += normal * max(-pairs.start[p], 0.0)
     if not moves:
-        return work, uncertain
+        return work, 0.0
+    fastest, pressing = 0.0, 0.0
     for p in range(pairs.counts[PAIRS]):
+        speed = 0.0
+        for i in range(3):
+            speed += pairs.velocity[p, i] ** 2
+        fastest = max(fastest, math.sqrt(speed))
         if pairs.force[p, 0] > 0.0:
-            power = 0.0
+            power, size = 0.0, 0.0
             for i in range(3):
                 along = pairs.force[p, 0] * pairs.frame[p, 0, i]
                 along += pairs.force[p, 1] * pairs.frame[p, 1, i]
                 along += pairs.force[p, 2] * pairs.frame[p, 2, i]
                 power += along * pairs.velocity[p, i]
+                size += along * along
             work += dt * power
-            uncertain += dt * abs(power)
-    return work, uncertain
+            pressing += math.sqrt(size)
+    for n in range(pairs.counts[FORMER]):  # what pressed as the step began
+        size = 0.0
+        for i in range(3):
+            size += pairs.former_force[n, i] ** 2
+        pressing += math.sqrt(size)
+    if pairs.counts[PAIRS] == 0 and pressing > 0.0:
+        return work, LARGEST  # it has gone, who knows how fast
+    return work, dt * pressing * fastest
 
 
 @borrowing_kernel
