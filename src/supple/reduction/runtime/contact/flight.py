@@ -38,7 +38,8 @@ class FlightContacts(ReducedContacts):
 
     def _most(self) -> float:
         arms = float(np.linalg.norm(self.surface.balls.places, axis=1).max())
-        return max(super()._most(), *(self._scales[1:] * (1.0, 2.0 * arms)).tolist())
+        shift, turn = float(self._scales[1]), float(self._scales[2])
+        return max(super()._most(), shift, 2.0 * arms * turn)
 
     def _bind(self) -> None:
         super()._bind()
