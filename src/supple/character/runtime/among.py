@@ -137,10 +137,11 @@ class CharacterAmongObstacles(LiveCharacter):
             return self._advance(path, pose, f), None
         contacts = around.frame(planes, surface, self.model.n_coordinates)
         failure: tuple[int, float] = reasons.DONE, 0.0
+        slowest = float(max(self.model.squares.min(), 0.0))
         for gives in GIVES:
             last = gives == GIVES[-1]
             tries = product((False, True) if last else (False,), _MANY if last else _FEW)
-            compliance = gives * around.most**2 * path.spans[2] ** 2
+            compliance = gives * around.most**2 / (path.spans[2] ** -2 + slowest)
             for settling, parts in tries:
                 given = _Given(self, contacts, compliance, path)
                 failure, cut = self._try_frame(path, pose, f, settling, parts, given)

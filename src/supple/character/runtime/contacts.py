@@ -19,7 +19,7 @@ from supple.reduction.runtime.contact.contacts import pair_rooms, refuse_restitu
 from supple.reduction.runtime.contact.obstacles import numbers_of, write_pose
 
 HELD = 0.02  # of the most that a vertex of the surface moves: what moves less follows the rig
-GIVES = (1e-5, 1e-3, 1e-1)
+GIVES = (1e-7, 1e-5, 1e-3, 1e-1)
 """Compliances of contacts that are tried, as shares of that of what moves most."""
 _EXACT = 1e-6  # edges that a converged contact may be off by
 _NEAR = 0.5  # edges: how near a vertex is looked at, beside what it is about to move
