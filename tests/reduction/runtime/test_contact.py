@@ -261,3 +261,43 @@ def test_restitution_of_vertices_is_refused() -> None:
         beam_model().simulation(obstacles=[ball(vertex_restitution=0.5)])
     with pytest.raises(sp.InputError, match="obstacles"):
         beam_model().simulation(obstacles=[1.0])
+
+
+def test_a_ball_on_a_spring_thirty_times_as_stiff_is_stable() -> None:
+    """As a device holds it that gives force back: moved by what it felt in the step before."""
+    model, dt, mass, radius = skinned(beam_model()), 1e-3, 0.5, 0.03
+    x = model.skin.vertices
+    tip = int(np.argmin(np.linalg.norm(x - [0.27, 0.05, 0.1], axis=1)))
+    push = model.pull(tip, (0, 0, 1), at="skin")
+    stiffness = 30 / float(push @ np.linalg.solve(model.rest_stiffness, push))
+    drag = 2 * 0.7 * np.sqrt(stiffness * mass)
+    place, speed = x[tip] + [0, 0, radius], np.zeros(3)
+    start = place.copy()
+
+    def held() -> sp.Sphere:
+        at, way, when = place.copy(), speed.copy(), live.time + dt
+        rails = sp.Rails.path(position=lambda t: at + (t - when) * way, velocity=lambda t: way)
+        return sp.Sphere(radius=radius, friction=0.2, motion=rails)
+
+    live = model.simulation(
+        dt=dt,
+        integrator=sp.BackwardEuler(),
+        damping=sp.Rayleigh(mass=5.0, stiffness=1e-3),
+        obstacles=[sp.Sphere(centre=place, radius=radius, friction=0.2)],
+    )
+    felt = []
+    for step in range(1000):
+        towards = start - [0, 0, 0.01 * np.sin(0.5 * np.pi * min(step / 400, 1.0)) ** 2]
+        force = live.obstacle_forces[0]
+        speed = mass * speed + dt * (stiffness * (towards - place) + force)
+        speed /= mass + dt * drag + dt**2 * stiffness
+        place = place + dt * speed
+        live.obstacles = [held()]
+        live.step()
+        felt.append(force)
+    late = np.array(felt[800:])
+    assert late[:, 2].mean() > 1.0
+    assert np.ptp(late, axis=0).max() < 0.01 * late[:, 2].mean()
+    pull = stiffness * (towards - place)
+    np.testing.assert_allclose(pull, -late[-1], atol=0.01 * late[-1, 2])
+    assert depth(live) < 1e-7

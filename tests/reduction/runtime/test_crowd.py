@@ -50,6 +50,19 @@ def test_steps_add_up_and_do_not_depend_on_company(model, tip):
     assert np.allclose(swapped.q[::-1], together.q, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("damping", [DAMPING, sp.PowerLaw(exponent=0.5, strength=20.0)])
+def test_energies_and_power_are_those_of_each_copy(model, tip, damping):
+    pulls = forces(model, tip, 3)
+    crowd = model.simulation(copies=3, damping=damping)
+    crowd.run_steps(5, force=pulls)
+    for k in range(3):
+        live = model.simulation(damping=damping)
+        live.q, live.v = crowd.q[k], crowd.v[k]
+        for name in ("kinetic", "elastic", "damping_power"):
+            assert getattr(crowd, name)[k] == pytest.approx(getattr(live, name), rel=1e-12)
+            assert getattr(crowd, name)[k] > 0.0
+
+
 def test_one_force_for_all(model, tip):
     crowd = model.simulation(copies=4)
     crowd.run_steps(10, force=model.pull(tip, (0, 0, 1.0)))

@@ -1,5 +1,6 @@
 """A character on to the next frame of its rig, in one call: all substeps and all their stages."""
 
+from supple._kernels.character.contact import begin_contacts, carry_on
 from supple._kernels.character.newton import solve_stage
 from supple._kernels.character.rig_path import (
     absorb_velocity_jump,
@@ -46,6 +47,23 @@ def norm_square(x):
 def run_frame(
     path, moving, stage_samples, count, start, later, has_past, jumps, force, pushed, context
 ):  # fmt: skip
+    """``take_frame`` of a character that nothing touches."""
+    rule = count, start, later, has_past
+    return take_frame(path, moving, stage_samples, rule, jumps, force, pushed, context, None)
+
+
+@reordering_kernel
+def run_contact_frame(
+    path, moving, stage_samples, count, start, later, has_past, jumps, force, pushed, context,
+    contacts,
+):  # fmt: skip
+    """``take_frame`` of one among obstacles."""
+    rule = count, start, later, has_past
+    return take_frame(path, moving, stage_samples, rule, jumps, force, pushed, context, contacts)
+
+
+@inner_kernel
+def take_frame(path, moving, stage_samples, rule, jumps, force, pushed, context, contacts):
     """On to the last frame of the path in ``count`` substeps.
 
     ``moving`` says whether the speed before this frame is known; ``stage_samples`` holds the rig at
@@ -56,6 +74,7 @@ def run_frame(
     """
     model, workspace = context.model, context.workspace
     options = context.options
+    count, start, later, has_past = rule
     balance, excess = workspace.balance, workspace.excess
     history, rig_history, places = workspace.history, workspace.rig_history, model.places
     before, now, new = path.samples[1], path.samples[2], path.samples[3]
@@ -87,6 +106,8 @@ def run_frame(
         for i in range(len(force)):
             history[2, i] += balance.delta[i]
     stage = 0
+    if contacts is not None:
+        begin_contacts(contacts, workspace)
     for k in range(count):
         stages = later if has_past else start
         for s in range(len(stages.times)):
@@ -105,13 +126,29 @@ def run_frame(
             if not cut:
                 by_path, effective = options.path_acceleration, workspace.effective
                 effective_motion(path, share, by_path, places, excess, workspace.lag, effective)
-            reason = solve_stage(s, stages, x, frames, features, force, context, model, workspace)
+            at = 1.0 if cut or share > 1.0 - ON_TIME else share
+            reason = solve_stage(
+                s,
+                stages,
+                x,
+                frames,
+                features,
+                force,
+                context,
+                model,
+                workspace,
+                stage,
+                at,
+                contacts,
+            )
             stage += 1
         if reason != DONE:
             break
         last = 3 + 3 * len(stages.times)
         end_step(last, history)
         end_step(last, rig_history)
+        if contacts is not None:
+            carry_on(contacts, workspace)
         has_past = True
         if not norm_square(history[0]) <= options.max_norm_square:
             reason = TOO_FAR

@@ -2,6 +2,11 @@
 
 import numpy as np
 
+from supple._kernels.character.contact import (
+    correct_touching,
+    enter_contacts,
+    rest_on_contacts,
+)
 from supple._kernels.character.exact_newton import iterate_exactly
 from supple._kernels.character.stage import (
     enter_stage,
@@ -65,8 +70,11 @@ def correct_stage(balance, c_v, c_a, examples):
 
 
 @inlined_kernel
-def iterate(c_v, c_a, context, model, workspace):
-    """Newton's method, from strained cells on; says how it went."""
+def iterate(number, c_v, c_a, context, model, workspace, contacts):
+    """Newton's method, from strained cells on; says how it went.
+
+    ``contacts`` are those of stage ``number`` of the frame, or None.
+    """
     options, examples = context.options, context.examples
     most, guards = options.max_iterations, options.min_det_F > -LARGEST
     balance, history = workspace.balance, workspace.history
@@ -77,7 +85,13 @@ def iterate(c_v, c_a, context, model, workspace):
     reason = DONE if options.best_effort else NOT_CONVERGED
     for n in range(most):
         find_damped_forces(c_v, context, model, workspace)
-        size = correct_stage(balance, c_v, c_a, examples)
+        found = True
+        if contacts is None:
+            size = correct_stage(balance, c_v, c_a, examples)
+        else:
+            size, found = correct_touching(
+                number, c_v, c_a, options.best_effort, examples, contacts, balance
+            )
         if size == -1.0:
             reason = NOT_DEFINITE
             break
@@ -86,7 +100,7 @@ def iterate(c_v, c_a, context, model, workspace):
             break
         if size >= 0.0:
             left = remaining_error(size, size_before)
-            if most > 1 and (
+            if (found and most > 1) and (
                 left <= options.rounding or is_small(left, options.tolerance, x, history)
             ):
                 reason = DONE
@@ -99,20 +113,29 @@ def iterate(c_v, c_a, context, model, workspace):
 
 
 @inlined_kernel
-def solve_stage(s, stages, x, frames, features, force, context, model, workspace):
-    """Stage s with the rig at x (k, 3); says how it went."""
+def solve_stage(
+    s, stages, x, frames, features, force, context, model, workspace, number, share, contacts
+):
+    """Stage s with the rig at x (k, 3); says how it went.
+
+    With ``contacts``, or None, it is that of this ``number`` in the frame, at a share of it.
+    """
     options = context.options
     take_pose(x, frames, features, context, model, workspace)
+    if contacts is not None:
+        enter_contacts(number, share, stages.times[s], contacts, workspace)
     if enter_stage(s, stages, x, frames, force, options, model, workspace) < options.min_det_F:
         withdraw(options, model, workspace)
     c_v, c_a = stages.c_v[s], stages.c_a[s]
     guess = workspace.exact.start
     guess[:] = workspace.balance.x
-    reason = iterate(c_v, c_a, context, model, workspace)
-    if reason != DONE and not options.best_effort:
+    reason = iterate(number, c_v, c_a, context, model, workspace, contacts)
+    if contacts is None and reason != DONE and not options.best_effort:
         workspace.balance.x[:] = guess
         if iterate_exactly(c_v, c_a, context, model, workspace) == DONE:
             reason = DONE
     if reason == DONE and not leave_stage(s, c_v, c_a, workspace):
         reason = NOT_FINITE
+    if contacts is not None and reason == DONE:
+        rest_on_contacts(number, np.uint64(6 + 3 * s), c_v, contacts, workspace)
     return reason

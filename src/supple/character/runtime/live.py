@@ -15,6 +15,7 @@ from supple._kernels.reduction.stepping import Stages
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.runtime.snapshots import PoseSnapshot
 from supple.character.runtime.solver import Bounds, StepSolver
+from supple.contact import Obstacle
 from supple.core.checks import instance, number, vector, whole_number
 from supple.core.errors import InputError
 from supple.core.guarded import Guarded, read_only
@@ -42,6 +43,10 @@ class LiveCharacter(Guarded):
     _time: float
     _has_past: bool
     _settled: bool
+    _obstacles: tuple[Obstacle, ...] = ()
+
+    def _take_obstacles(self, obstacles: tuple[Obstacle, ...]) -> None:
+        """Take on obstacles."""
 
     # -- what can be changed between two steps ---------------------------------------------
 
@@ -119,7 +124,8 @@ class LiveCharacter(Guarded):
         solver = self._solver
         values = {name: getattr(self, name) for name in _VALUES}
         arrays = tuple([array.copy() for array in solver.state()])
-        return PoseSnapshot(self._model, self._time, solver.options, solver.taken, arrays, values)
+        rest = solver.options, solver.taken, arrays, values, self._obstacles
+        return PoseSnapshot(self._model, self._time, *rest)
 
     def restore(self, snapshot: PoseSnapshot) -> None:
         """Go back to a snapshot, with the damping and all settings that it had."""
@@ -139,6 +145,7 @@ class LiveCharacter(Guarded):
             self._rules = {}
         for name, value in snapshot.values.items():
             setattr(self, name, value)
+        self._take_obstacles(snapshot.obstacles)
 
     # -- bounds and rules ---------------------------------------------------------------
 
@@ -200,7 +207,7 @@ def stages_of(integrator: Integrator, h: float, *, start: bool) -> Stages:
 
 _VALUES = (
     "_pose", "_path", "_pushed", "_time", "_last", "_shown", "_has_past", "_settled",
-    "_integrator", "_dt", "_substeps", "_given_bounds",
+    "_integrator", "_dt", "_substeps", "_given_bounds", "_surface_path", "_pressed", "_softened",
 )  # fmt: skip
 """What a character keeps from step to step beside arrays; none of it changes once it is made."""
 

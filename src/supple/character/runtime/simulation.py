@@ -14,16 +14,19 @@ from supple._kernels.reduction import newton as reasons
 from supple._kernels.reduction.stepping import Stages
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.rigs.base import turned
+from supple.character.runtime.among import CharacterAmongObstacles
 from supple.character.runtime.arrays import StepArrays
-from supple.character.runtime.live import LiveCharacter, stages_of
+from supple.character.runtime.live import stages_of
 from supple.character.runtime.rig import Path, RigSampler, Sample
 from supple.character.runtime.shape import Pull, SkinShape, Wind
 from supple.character.runtime.solver import StepSolver
+from supple.contact import Obstacle
 from supple.core.checks import instance, number, numbers, several, vector, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.damping import Damping
 from supple.integrators import BackwardEuler, Integrator
+from supple.reduction.runtime.contact.among import several_obstacles
 from supple.reduction.runtime.newton import DenseNewton
 
 _PARTS = tuple(2**k for k in range(9))  # into which a step is cut that cannot be solved whole
@@ -31,7 +34,7 @@ _PARTS = tuple(2**k for k in range(9))  # into which a step is cut that cannot b
 Pose = ArrayLike | Callable[[float], ArrayLike]
 
 
-class PoseSimulation(LiveCharacter):
+class PoseSimulation(CharacterAmongObstacles):
     """Flesh on a rig, in steps of ``dt`` [s].
 
     ``q`` (r,) are the coordinates of the displacement from the rig's shape and ``v`` their rates.
@@ -46,7 +49,7 @@ class PoseSimulation(LiveCharacter):
     throws the slowest vibration half a diagonal away, at once or by and by.
 
     ``dtype`` is that of the stored bases; numpy.float32 needs half the memory, and keeps seven
-    digits.
+    digits. ``obstacles`` keep the surface out, with friction, as far as flesh can give way.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class PoseSimulation(LiveCharacter):
         cut_distance: float | None = None,
         max_acceleration: float | None = None,
         dtype: DTypeLike = np.float64,
+        obstacles: Obstacle | Sequence[Obstacle] = (),
     ) -> None:
         instance("model", model, PoseSpaceModel, "a PoseSpaceModel")
         self._model = model
@@ -82,6 +86,7 @@ class PoseSimulation(LiveCharacter):
         self._follower = RigSampler(model.tet_rig, arrays.needed)
         self._skin = SkinShape(model, np.dtype(dtype))
         self._unpushed: Floats = np.zeros(model.n_coordinates)
+        self._take_obstacles(several_obstacles(obstacles))
         self.reset(pose)
         self._untold = Sample(*(np.empty((0, *each.shape)) for each in self._path.end))
 
@@ -91,6 +96,7 @@ class PoseSimulation(LiveCharacter):
         other.__dict__.update(self.__dict__, _rules={})
         other._solver = self._solver.copy()
         other._follower, other._skin = self._follower.copy(), self._skin.copy()
+        other._around = None if self._around is None else self._around.copy()
         other.reset(self._pose)
         return other
 
@@ -203,6 +209,7 @@ class PoseSimulation(LiveCharacter):
         rig = self.model.tet_rig.rig
         self._pose = self._checked(rig.neutral if pose is None else pose)
         self._path = Path.standing(self._follower.sample(self._pose))
+        self._restart_surface(Path.standing)
         self._solver.workspace.history[:] = 0.0
         self._solver.rest_rig(self._path.end)
         self._solver.take_pose(self._path.end)
@@ -220,6 +227,7 @@ class PoseSimulation(LiveCharacter):
         """
         self._pose = self._checked(pose)
         self._path = Path.jumped(self._follower.sample(self._pose))
+        self._restart_surface(Path.jumped)
         self._solver.rest_rig(self._path.end)
         self._solver.take_pose(self._path.end)
         self._shown = None
@@ -276,45 +284,68 @@ class PoseSimulation(LiveCharacter):
             self._settled = True
         shown = None if wind is None else (self._time, self.vertices())
         f = self._external(end, new, force, wind, shown)
-        cut = self._advance(self._path.on(new, span), pose, f)
+        path = self._path.on(new, span)
+        if self._around is None:
+            cut = self._advance(path, pose, f)
+        else:
+            cut = self._advance_among(path, pose, end, f)
         self._shown = None if cut else shown
         self._pushed, self._pose = f, end
         self._time += span
 
     def _advance(self, path: Path, pose: Pose, f: Floats) -> bool:
         """On to the end of the path; whether it is a cut."""
-        jumps = f is not self._pushed and bool((f != self._pushed).any())
-        span = path.spans[2]
+        failure: tuple[int, float] = reasons.DONE, 0.0
         for settling, parts in product((False, True), _PARTS):
-            count = parts * self.substeps
-            h = span / count
-            rule = self._stages(h, start=True), self._stages(h)
-            if settling:
-                euler = BackwardEuler()
-                rule = stages_of(euler, h, start=True), stages_of(euler, h, start=False)
-            # a force that jumps makes the past useless
-            has_past = self._has_past and not jumps and h == self._last
-            stage_samples = self._untold
-            if callable(pose):
-                stage_samples = self._told(pose, path, [rule[has_past], *[rule[1]] * (count - 1)])
-            reason, share, cut = self._solver.run(
-                path,
-                self._path.moving,
-                stage_samples,
-                count,
-                *rule,
-                has_past,
-                jumps,
-                f,
-                self._pushed,
-            )
-            if reason == reasons.DONE:
-                self._path = Path.jumped(path.end) if cut else path
-                self._last, self._has_past = h, not settling
+            failure, cut = self._try_frame(path, pose, f, settling, parts)
+            if failure[0] == reasons.DONE:
                 return cut
-        raise StepFailed(
+        raise self._failure(path, *failure)
+
+    def _try_frame(
+        self,
+        path: Path,
+        pose: Pose,
+        f: Floats,
+        settling: bool,
+        parts: int,
+        contacts: Callable[[Floats, Pose | None], Any] | None = None,
+    ) -> tuple[tuple[int, float], bool]:
+        """A frame in parts, by backward Euler if ``settling``.
+
+        Returns how it went, at which share of the frame that was, and whether it is a cut. Contacts
+        are made for the times of all stages, and for poses that a function tells.
+        """
+        jumps = f is not self._pushed and bool((f != self._pushed).any())
+        span, count = path.spans[2], parts * self.substeps
+        h = span / count
+        rule = self._stages(h, start=True), self._stages(h)
+        if settling:
+            euler = BackwardEuler()
+            rule = stages_of(euler, h, start=True), stages_of(euler, h, start=False)
+        # a force that jumps makes the past useless
+        has_past = self._has_past and not jumps and h == self._last
+        substeps = [rule[has_past], *[rule[1]] * (count - 1)]
+        stage_samples = self._untold
+        if callable(pose):
+            stage_samples = self._told(pose, path, substeps)
+        met: Any = None
+        if contacts is not None:
+            after = np.concatenate([k * h + each.times for k, each in enumerate(substeps)])
+            met = contacts(after, pose if callable(pose) else None)
+        given = count, *rule, has_past, jumps, f, self._pushed
+        reason, share, cut = self._solver.run(
+            path, self._path.moving, stage_samples, *given, contacts=met
+        )
+        if reason == reasons.DONE:
+            self._path = Path.jumped(path.end) if cut else path
+            self._last, self._has_past = h, not settling
+        return (reason, share), cut
+
+    def _failure(self, path: Path, reason: int, share: float) -> StepFailed:
+        return StepFailed(
             _REASONS[reason],
-            time=self._time + share * span,
+            time=self._time + share * path.spans[2],
             residual=float("nan"),
             advice=self._advice,
         )

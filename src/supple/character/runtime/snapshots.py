@@ -7,6 +7,7 @@ from typing import Any
 
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.runtime.rig import Sample
+from supple.contact import Obstacle
 from supple.core.types import Floats
 
 
@@ -28,6 +29,7 @@ class PoseSnapshot:
     arrays: tuple[Floats, ...]
     values: dict[str, Any]
     """The rest of what is kept from step to step."""
+    obstacles: tuple[Obstacle, ...] = ()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(at {self.time:.6g} s)"

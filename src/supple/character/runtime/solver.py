@@ -196,11 +196,18 @@ class StepSolver:
         balance.R[:], balance.K[:] = R, K
         return force + self.workspace.law_room.C1 @ v if found.constants.has_beside else force
 
-    def run(self, path: Path, *frame: Any) -> tuple[int, float, bool]:
-        """``pose_frame.run_frame`` with this state, which is as it was where anything is raised."""
+    def run(self, path: Path, *frame: Any, contacts: Any = None) -> tuple[int, float, bool]:
+        """``pose_frame.run_frame`` with this state, which is as it was where anything is raised.
+
+        With ``contacts`` it is ``run_contact_frame``.
+        """
         workspace = self.workspace
         try:
-            found: tuple[int, float, bool] = pose_frame.run_frame(path, *frame, self._context)
+            found: tuple[int, float, bool]
+            if contacts is None:
+                found = pose_frame.run_frame(path, *frame, self._context)
+            else:
+                found = pose_frame.run_contact_frame(path, *frame, self._context, contacts)
         except BaseException:  # of a material in Python, or an interruption
             workspace.history[:], workspace.rig_history[:] = workspace.saved, workspace.rig_saved
             self.interpolation_weights(self._taken)

@@ -6,13 +6,15 @@ them is one matrix product, and the small systems are solved for all at once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from supple._kernels.reduction.stepping import ITERATIONS, UNSOLVED
+from supple.contact import Obstacle
 from supple.core.blas import SERIAL_BLAS
 from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed
@@ -22,11 +24,15 @@ from supple.reduction.coordinates import expand
 from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.model import ReducedModel
 from supple.reduction.runtime.base import Stepper
+from supple.reduction.runtime.contact.among import several_obstacles
 from supple.reduction.runtime.crowd_block import Array, CrowdBlock, CrowdPhysics
 from supple.reduction.runtime.newton import COUNTED, StepStats, step_stats
 from supple.reduction.runtime.simulation import ReducedSimulation
 from supple.reduction.runtime.stage_table import StageTable
 from supple.reduction.runtime.stepper import skin_shape, still
+
+if TYPE_CHECKING:
+    from supple.reduction.runtime.contact.crowd import CrowdContacts
 
 _BLOCK = 128  # copies: enough for the matrix products, few enough for the cache
 
@@ -39,9 +45,17 @@ class CrowdSimulation(Stepper):
     """
 
     def __init__(
-        self, model: ReducedModel, *, copies: int, dtype: DTypeLike = np.float64, **options: Any
+        self,
+        model: ReducedModel,
+        *,
+        copies: int,
+        dtype: DTypeLike = np.float64,
+        obstacles: Obstacle | Sequence[Obstacle] = (),
+        **options: Any,
     ) -> None:
         super().__init__(model, **options)
+        self._obstacles = several_obstacles(obstacles)
+        self._contacts: CrowdContacts | None = None
         self._copies = whole_number("copies", copies, at_least=1)
         self._rescued = self._taken = self._cut = 0
         self._counts = np.zeros(4, dtype=np.int64)
@@ -133,6 +147,25 @@ class CrowdSimulation(Stepper):
         """Where the vertices of one copy's skin are [m], (s, 3)."""
         return skin_shape(self.model, self._one(copy), out)
 
+    @property
+    def kinetic(self) -> Floats:
+        """Kinetic energy of each copy [J], (copies,)."""
+        v = self.v
+        return np.asarray(0.5 * np.einsum("ni,ij,nj->n", v, self.model.mass, v))
+
+    @property
+    def elastic(self) -> Floats:
+        """Elastic energy of each copy [J], (copies,)."""
+        return np.array([self.model.energy(q) for q in self.q])
+
+    @property
+    def damping_power(self) -> Floats:
+        """Power that damping takes from the motion of each copy [W], (copies,)."""
+        damping = self._physics.damping
+        push = damping.push()
+        both = zip(self.q, self.v, strict=True)
+        return np.array([v @ (damping.force(q, v) - push) for q, v in both])
+
     def _one(self, copy: int) -> Floats:
         if whole_number("copy", copy, at_least=0) >= self.copies:
             raise InputError(f"copy={copy!r}: this crowd has copies 0 to {self.copies - 1}")
@@ -155,6 +188,53 @@ class CrowdSimulation(Stepper):
         """(copies, r) as one (r, copies) array for each block."""
         ends = np.cumsum([block.copies for block in self._blocks])[:-1]
         return [np.ascontiguousarray(p.T).astype(self.dtype) for p in np.split(values, ends)]
+
+    # -- obstacles -------------------------------------------------------------------------
+
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """What keeps all of them out; assign others and go on."""
+        return self._obstacles
+
+    @obstacles.setter
+    def obstacles(self, obstacles: Obstacle | Sequence[Obstacle]) -> None:
+        given = several_obstacles(obstacles)
+        if given != self._obstacles:
+            from supple.reduction.runtime.contact.crowd import CrowdContacts  # if there are any
+
+            before, self._obstacles, self._known_settings = self._obstacles, given, None
+            try:
+                if self._contacts is not None and self._alone is not None and given:
+                    self._alone.obstacles = given  # cheap for a live hand, as it moves
+                    self._alone_for = self._settings(), self._step
+                    self._contacts = CrowdContacts(self._contacts.one, self._contacts)
+                self._single()
+            except Exception:
+                self._obstacles, self._known_settings = before, None
+                raise
+
+    def contact_forces(self, copy: int) -> Floats:
+        """Force of the obstacles on every vertex of one copy, as ReducedSimulation has it [N]."""
+        self._one(copy)
+        found = self._single().contact_forces
+        return found if self._contacts is None else self._contacts.forces(copy)
+
+    @property
+    def obstacle_forces(self) -> Floats:
+        """Force of each copy on each obstacle at the end of the last step [N], (copies, k, 3)."""
+        if self._contacts is None:
+            return np.zeros((self.copies, len(self._obstacles), 3))
+        return self._contacts.on_obstacles(self.copies)
+
+    def _contact_memory(self) -> Any:
+        return None if self._contacts is None else dict(self._contacts.kept)
+
+    def _recall_contacts(self, memory: Any) -> None:
+        if self._contacts is not None and memory is not None:
+            self._contacts.kept = dict(memory)
+
+    def _set_obstacles(self, obstacles: tuple[Obstacle, ...]) -> None:
+        self.obstacles = obstacles
 
     # -- stepping --------------------------------------------------------------------------
 
@@ -193,10 +273,14 @@ class CrowdSimulation(Stepper):
             table = self._table if self._has_past or not self._looks_back else self._start_table
             run_all([partial(b.take, table, self._physics, self.solver) for b in self._blocks])
             failed = np.flatnonzero(np.concatenate([block.failed for block in self._blocks]))
+            kept = self._contact_memory()
+            near = self._near(table)
             try:
-                for copy in failed:
+                for copy in np.union1d(failed, near) if len(failed) else near:
                     self._take_alone(int(copy), table)
+                self._rescued += len(failed)
             except StepFailed as error:
+                self._recall_contacts(kept)
                 for block in self._blocks:
                     block.land()
                 if step == 0:  # leave no trace of a force that was at fault
@@ -214,21 +298,55 @@ class CrowdSimulation(Stepper):
         block, place = divmod(copy, self._blocks[0].copies)
         alone, rows = self._single(), self._blocks[block].column(place)
         alone.resume(rows, self._blocks[block].pushed(place), has_past=self._has_past)
+        alone.time = self.time
+        if self._contacts is not None:
+            self._contacts.lend(copy)
         before = alone.stats
         alone.step_under(self._blocks[block].force[:, place].astype(float))
         after = alone.stats
         self._cut += after.cut - before.cut
         self._counts += [getattr(after, name) - getattr(before, name) for name in COUNTED]
         self._blocks[block].put(place, len(table.c_v), alone.q, alone.v, alone.a)
-        self._rescued += 1
+        if self._contacts is not None:
+            self._contacts.kept[copy] = self._contacts.one.memory()
+
+    def _near(self, table: StageTable) -> Ints:
+        """The copies that may touch an obstacle on the way that they would take without any."""
+        if not self._obstacles:
+            return np.empty(0, dtype=np.int64)
+        self._single()
+        assert self._contacts is not None  # as there are obstacles
+        last, found = 6 + 3 * (len(table.c_v) - 1), []
+        for block in self._blocks:
+            now, then = block.history[0], block.history[last]
+            if block.failed.any():
+                then = np.where(block.failed, now, then)
+            found.append(self._contacts.near(now, then, self.time, self._step))
+        near = np.flatnonzero(found[0] if len(found) == 1 else np.concatenate(found))
+        kept = self._contacts.kept
+        if kept:
+            for copy in kept.keys() - set(near.tolist()):
+                del kept[copy]
+        return near
 
     def _single(self) -> ReducedSimulation:
         """One copy of its own, made anew where settings have changed."""
         made_for = self._settings(), self._step
         if self._alone is None or self._alone_for != made_for:
-            options = {"damping": self.damping, "integrator": self.integrator, "dt": self._step}
+            options: dict[str, Any] = {
+                "damping": self.damping,
+                "integrator": self.integrator,
+                "dt": self._step,
+            }
+            options |= {"obstacles": self._obstacles, "gravity": self._gravity}
             self._alone = ReducedSimulation(self.model, **options, solver=self.solver)
             self._alone_for = made_for
+            made, before = self._alone.contacts, self._contacts
+            self._contacts = None
+            if made is not None:
+                from supple.reduction.runtime.contact.crowd import CrowdContacts  # if there are any
+
+                self._contacts = CrowdContacts(made, before)
         return self._alone
 
     def _failure(self, failed: Ints, error: StepFailed) -> StepFailed:

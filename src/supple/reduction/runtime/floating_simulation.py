@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,7 @@ from supple._kernels.reduction.frame import (
     V,
 )
 from supple._kernels.reduction.laws import law_context
-from supple._kernels.reduction.newton import DONE
+from supple._kernels.reduction.newton import DONE, GAINS
 from supple._kernels.reduction.stepping import STOPPED
 from supple.core.checks import instance, numbers, vector, whole_number
 from supple.core.errors import InputError, StepFailed
@@ -31,17 +31,21 @@ from supple.reduction.coordinates import expand, output_array
 from supple.reduction.damping.laws import compiled_laws
 from supple.reduction.damping.strain_rate import NO_RATE
 from supple.reduction.model import ReducedModel
+from supple.reduction.runtime.contact.among import AmongObstacles
 from supple.reduction.runtime.floating import FloatingLoad
 from supple.reduction.runtime.floating_parts import floating_workspace, free_damping
 from supple.reduction.runtime.interpreted import InterpretedFlight
 from supple.reduction.runtime.newton import StepStats, step_stats
 from supple.reduction.runtime.stage_table import StageTable
-from supple.reduction.runtime.stepper import MOST_CUTS, RecordedStepper, skin_shape, still
+from supple.reduction.runtime.stepper import skin_shape, still
+
+if TYPE_CHECKING:
+    from supple.reduction.runtime.contact.flight import FlightContacts
 
 _QUICK_CUTS = 3  # as often a step is halved at best effort, which has to have a bounded cost
 
 
-class FloatingSimulation(RecordedStepper):
+class FloatingSimulation(AmongObstacles):
     """A reduced model of a body without supports, in steps of ``dt`` [s].
 
     The body deforms in a frame that moves with it; its turns may be of any size. Momentum changes
@@ -55,7 +59,9 @@ class FloatingSimulation(RecordedStepper):
     """
 
     _of_free_bodies = True
-    _values = (*RecordedStepper._values, "_load", "_push")
+    _values = (*AmongObstacles._values, "_load", "_push")
+
+    _contacts: FlightContacts | None
 
     @property
     def _advice(self) -> str:
@@ -113,7 +119,16 @@ class FloatingSimulation(RecordedStepper):
         self._rate = NO_RATE if rate is None else rate.arrays(self._rate)
         self._workspace = floating_workspace(model.size)
         self._workspace.C0[:] = damping.constant
+        self._follow(model)
+        if self._contacts is not None:
+            pull = float(np.linalg.norm(self._gravity))
+            self._contacts.weigh(pull * model.floating.mass)
         self._has_past = False
+
+    def _kind_of_contacts(self) -> type[FlightContacts]:
+        from supple.reduction.runtime.contact.flight import FlightContacts
+
+        return FlightContacts
 
     @property
     def _knows_damping(self) -> bool:
@@ -126,7 +141,7 @@ class FloatingSimulation(RecordedStepper):
             self._polynomial,
             self._rate,
             self._inertia.compiled,
-            Flight(self._history, self._rigid, self._frame),
+            self._flight(),
             self._counted(),
             FloatingOptions(
                 alpha=self._alpha,
@@ -152,6 +167,8 @@ class FloatingSimulation(RecordedStepper):
             push=self._push,
             solver=self.solver,
             most=self._most_iterations(table),
+            contacts=self._contacts,
+            flight=self._flight(),
         )
 
     # -- where it is and how it moves ------------------------------------------------------
@@ -389,45 +406,50 @@ class FloatingSimulation(RecordedStepper):
                 self._take(1, self._start_table)
                 steps -= 1
 
-    def _run_table(self, steps: int, table: StageTable) -> tuple[int, int]:
-        """Steps until one fails; how many, and why."""
+    def _run_table(
+        self, steps: int, table: StageTable, after: float | None = None
+    ) -> tuple[int, int]:
+        """Steps until one fails; how many, and why. Parts of one begin ``after`` its start [s]."""
         if not self._is_compiled:
-            return self._interpreted(table).run(steps)
+            return self._interpreted(table).run(steps, self._since(after))
         taken = 0
         while True:
             left = steps - taken, self._load.moments, self._push
-            done, reason = kernels.run_floating_steps(*self._context(table), *left)
+            if self._contacts is None:
+                done, reason = kernels.run_floating_steps(*self._context(table), *left)
+            else:
+                now, flight = self._since(after), self._flight()
+                state = (now[0], now[1] + taken), flight, table
+                done, reason = self._contacts.fly(self._context(table), state, *left)
             taken += int(done)
-            if reason == DONE or self._laws is None:
+            if reason in (DONE, GAINS) or self._laws is None:
                 return taken, int(reason)
             # laws have a definite matrix near the derivative; Python has the derivative itself
-            done, reason = self._interpreted(table).run(1)
+            start = self._since(after)
+            done, reason = self._interpreted(table).run(1, (start[0], start[1] + taken))
             taken += done
             if reason != DONE or taken == steps:
                 return taken, reason
 
-    def _take_cut(self, reason: int) -> None:
-        """One step as 2, 4, 8, … shorter ones, each with patience.
+    def _flight(self) -> Flight:
+        return Flight(self._history, self._rigid, self._frame)
 
-        StepFailed, with all as it was, if none will do; at best effort the body is stopped.
-        """
+    def _take_cut(self, reason: int) -> None:
+        """One step as 2, 4, 8, … shorter ones; if none will do, best effort stops the body."""
         state = self._history, self._rigid, self._frame
-        before = [array.copy() for array in state]
-        most = _QUICK_CUTS if self.solver.is_best_effort else MOST_CUTS
-        for cuts in range(1, most + 1):
-            start, later = self._cut_tables(2**cuts)
-            if (
-                self._run_table(1, start)[1] == DONE
-                and self._run_table(2**cuts - 1, later)[1] == DONE
-            ):
-                self._has_past = False  # a shorter step ago is not a step ago
-                self._cut += 1
-                return
-            for array, kept in zip(state, before, strict=True):
-                array[...] = kept
-        if not self.solver.is_best_effort:
-            raise self._failure(reason)
-        self._stop()
+        try:
+            self._in_parts(reason, 1, state, self._take_parts)
+        except StepFailed:
+            if not self.solver.is_best_effort:
+                raise
+            self._stop()
+            return
+        self._has_past = False  # a shorter step ago is not a step ago
+        self._cut += 1
+
+    @property
+    def _most_cuts(self) -> int:
+        return _QUICK_CUTS if self.solver.is_best_effort else super()._most_cuts
 
     def _stop(self) -> None:
         """Stay where it is, at rest, in place of a step that cannot be taken."""
@@ -436,3 +458,11 @@ class FloatingSimulation(RecordedStepper):
         self._history[::3], self._rigid[:, P] = q, position
         self._counts[STOPPED] += 1
         self._settled = self._has_past = False
+
+    def _take_parts(self, parts: int, rule: ImplicitIntegrator) -> int:
+        """A step in so many equal parts; DONE, or why one of them could not be solved."""
+        start, later = self._cut_tables(parts, rule)
+        reason = self._run_table(1, start, 0.0)[1]
+        if reason != DONE or parts == 1:
+            return reason
+        return self._run_table(parts - 1, later, self._step / parts)[1]

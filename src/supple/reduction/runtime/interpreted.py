@@ -12,8 +12,16 @@ import numpy as np
 
 from supple._kernels.reduction import floating, stepping
 from supple._kernels.reduction.example_newton import Examples
-from supple._kernels.reduction.frame import FloatingWorkspace
-from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FINITE, Balance
+from supple._kernels.reduction.frame import Flight, FloatingWorkspace
+from supple._kernels.reduction.newton import (
+    DONE,
+    GAINS,
+    GO_ON,
+    NO_ROOM,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    Balance,
+)
 from supple.core.types import Floats
 from supple.reduction.damping.reduced import ReducedDamping
 from supple.reduction.model import ReducedModel
@@ -22,6 +30,7 @@ from supple.reduction.runtime.stage_table import StageTable
 
 if TYPE_CHECKING:
     from supple.reduction.runtime.contact.contacts import ReducedContacts
+    from supple.reduction.runtime.contact.flight import FlightContacts
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -138,33 +147,88 @@ class InterpretedFlight:
     solver: DenseNewton
     most: int
     """Iterations of a stage."""
+    contacts: FlightContacts | None
+    flight: Flight
 
-    def run(self, steps: int) -> tuple[int, int]:
-        """As ``floating.run_floating_steps``."""
-        context, load, table = self.context, self.load, self.table
+    def run(self, steps: int, since: tuple[float, int]) -> tuple[int, int]:
+        """As ``floating.run_floating_steps``; steps are counted ``since`` a time [s]."""
         for step in range(steps):
-            for s in range(len(table.c_v)):
-                floating.enter_stage(context, s, self.push)
-                reason, iteration = GO_ON, 0
-                while True:
-                    if not floating.move_stage(context, s, load):
-                        return step, NOT_CONVERGED
-                    if reason == DONE:
-                        break
-                    if iteration == self.most:
-                        if self.solver.is_best_effort:
-                            self.workspace.counts[stepping.UNSOLVED] += 1
-                            break
-                        return step, NOT_CONVERGED
-                    iteration += 1
-                    self._fill_balance(table.c_v[s])
-                    reason = floating.iterate(context, s, load)
-                    if reason not in (DONE, GO_ON):
-                        return step, int(reason)
-                if not floating.leave_stage(context, s):
-                    return step, NOT_FINITE
-            floating.end_step(context)
+            reason = self._take_stages((since[0], since[1] + step))
+            while self.contacts is not None and reason == NO_ROOM:
+                self.contacts.undo()
+                self.contacts.grow()
+                reason = self._take_stages((since[0], since[1] + step))
+            if reason == DONE and self._gains():
+                reason = GAINS
+            if reason != DONE:
+                if self.contacts is not None:
+                    self.contacts.undo()
+                return step, reason
+            floating.end_step(self.context)
         return steps, DONE
+
+    def _gains(self) -> bool:
+        if self.contacts is None:
+            return False
+        history = self.flight.history
+        ends = history[0], history[3 + 3 * len(self.table.c_v)]
+        before, after = (self.model.evaluate(q)[0] for q in ends)
+        return self.contacts.gains(self.context, (before, after), self.load, self.push)
+
+    def _take_stages(self, since: tuple[float, int]) -> int:
+        """The stages of one step."""
+        poses = None
+        if self.contacts is not None:
+            poses = self.contacts.poses(self.table, since, 1)
+            self.contacts.find_given_in_flight(self.flight, self.table, since)
+        for s in range(len(self.table.c_v)):
+            reason = self._take_stage(s, poses)
+            if reason != DONE:
+                return reason
+        return DONE
+
+    def _take_stage(self, s: int, poses: Floats | None) -> int:
+        context, load, contacts, given = self.context, self.load, self.contacts, 0
+        if contacts is None or poses is None:
+            floating.enter_stage(context, s, self.push)
+        else:
+            given = contacts.enter(context, s, self.push, poses)
+            if given < 0:
+                return NO_ROOM
+        reason, iteration = GO_ON, 0
+        while True:
+            if contacts is None or poses is None:
+                moved = floating.move_stage(context, s, load)
+            else:
+                moved = contacts.move(context, s, load, self.push)
+            if not moved:
+                return NOT_CONVERGED
+            if reason == DONE:
+                complete = 1
+                if contacts is not None and poses is not None:
+                    complete = contacts.is_complete(context, s, poses, given)
+                if complete < 0:
+                    return NO_ROOM
+                if complete > 0:
+                    break
+            if iteration == self.most:
+                if self.solver.is_best_effort:
+                    self.workspace.counts[stepping.UNSOLVED] += 1
+                    break
+                return NOT_CONVERGED
+            iteration += 1
+            self._fill_balance(self.table.c_v[s])
+            if contacts is None or poses is None:
+                reason = int(floating.iterate(context, s, load))
+            else:
+                reason = contacts.correct(context, s, poses, given)
+            if reason not in (DONE, GO_ON):
+                return reason
+        if contacts is None or poses is None:
+            left = floating.leave_stage(context, s)
+        else:
+            left = contacts.leave(context, s, poses, given)
+        return DONE if left else NOT_FINITE
 
     def _fill_balance(self, c_v: float) -> None:
         """Forces, stiffness and damping at the coordinates of the stage."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import isfinite
 from typing import Any, TypeGuard
 
@@ -14,6 +15,7 @@ from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.memory import zeros_apart
 from supple.core.types import Floats
+from supple.integrators import ImplicitIntegrator
 from supple.reduction.coordinates import expand
 from supple.reduction.damping.laws import compiled_laws
 from supple.reduction.damping.rules import reduced_damping
@@ -25,7 +27,7 @@ from supple.reduction.runtime.interpreted import InterpretedLoop
 from supple.reduction.runtime.newton import StepStats, step_stats
 from supple.reduction.runtime.points import PointLoop, point_loop
 from supple.reduction.runtime.stage_table import StageTable
-from supple.reduction.runtime.stepper import MOST_CUTS, skin_shape, still
+from supple.reduction.runtime.stepper import skin_shape, still
 
 _NO_RECORD = np.empty((0, 2, 0))
 
@@ -86,6 +88,8 @@ class ReducedSimulation(AmongObstacles):
         )
         self._use_polynomial(model)
         self._follow(model)
+        if self._contacts is not None:
+            self._contacts.weigh(float(np.linalg.norm(self._weight)))
         self._find_loop(model)
         is_known = self._is_compiled or self._loop is not None
         self._laws = compiled_laws(self._damping) if is_known else None
@@ -352,46 +356,33 @@ class ReducedSimulation(AmongObstacles):
         found = stepping.run_steps(*self._context(table), steps, sampled, forces, record)
         return found
 
-    def _since(self, after: float | None) -> tuple[float, int]:
-        """From when steps are counted [s], and how many there were."""
-        if after is None:
-            return self._start_time, self._steps
-        return self.time + after, 0
-
     def _take_cut(self, force: Floats, sampled: bool, reason: int) -> None:
-        """One step with patience, then as 2, 4, 8, … shorter ones.
-
-        StepFailed, with all as it was, if none will do.
-        """
+        """One step with patience, then as 2, 4, 8, … shorter ones."""
         state = self._history, self._pushed
-        before, pressed = [array.copy() for array in state], self._contact_memory()
-        for cuts in range(1 if self._looks_back else 0, MOST_CUTS + 1):
-            if self._take_parts(2**cuts, force, sampled):
-                # the step as a whole is what the next one looks back on
-                self._history[3:6] = before[0][:3]
-                share = self._table.times[0] / self._step
-                self._history[6] = before[0][0] + share * (self._history[0] - before[0][0])
-                self._cut += cuts > 0
-                return
-            for array, kept in zip(state, before, strict=True):
-                array[...] = kept
-            self._recall_contacts(pressed)
-        raise self._failure(reason)
+        before = self._history[:3].copy()
+        take = partial(self._take_parts, force, sampled)
+        cuts = self._in_parts(reason, int(self._looks_back), state, take)
+        # the step as a whole is what the next one looks back on
+        self._history[3:6] = before
+        share = self._table.times[0] / self._step
+        self._history[6] = before[0] + share * (self._history[0] - before[0])
+        self._cut += cuts > 0
 
-    def _take_parts(self, parts: int, force: Floats, sampled: bool) -> bool:
-        """A step in so many equal parts; whether they could all be solved."""
-        start, later = self._cut_tables(parts)
+    def _take_parts(
+        self, force: Floats, sampled: bool, parts: int, rule: ImplicitIntegrator
+    ) -> int:
+        """A step in so many equal parts; DONE, or why one of them could not be solved."""
+        start, later = self._cut_tables(parts, rule)
         forces = force[None]
         if sampled:
             shares = np.arange(1, parts + 1)[:, None] / parts
             forces = self._pushed + shares * (force - self._pushed)
-        if self._run(1, forces, start, sampled, _NO_RECORD, 0.0)[1] != DONE:
-            return False
-        if parts == 1:
-            return True
+        reason = self._run(1, forces, start, sampled, _NO_RECORD, 0.0)[1]
+        if reason != DONE or parts == 1:
+            return reason
         left = forces[min(1, len(forces) - 1) :]
         after = self._step / parts
-        return self._run(parts - 1, left, later, sampled, _NO_RECORD, after)[1] == DONE
+        return self._run(parts - 1, left, later, sampled, _NO_RECORD, after)[1]
 
     def _find_acceleration(self, force: Floats) -> None:
         """a from M a = f − C v − R at the state as it was set."""

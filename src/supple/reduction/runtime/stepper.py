@@ -9,7 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple._kernels.reduction.newton import NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE
+from supple._kernels.reduction.newton import (
+    GAINS,
+    NOT_CONVERGED,
+    NOT_DEFINITE,
+    NOT_FINITE,
+)
 from supple._kernels.reduction.polynomial import Polynomial, RateForm
 from supple.core.checks import number, whole_number
 from supple.core.errors import InputError, StepFailed
@@ -31,6 +36,7 @@ _REASONS = {
     NOT_FINITE: "the forces are not finite",
     NOT_CONVERGED: "the Newton iteration did not converge",
     NOT_DEFINITE: "the matrix of the step is not positive definite",
+    GAINS: "contact gains energy that nothing puts in",
 }
 """Why kernels gave up a step."""
 
@@ -137,15 +143,15 @@ class RecordedStepper(Stepper):
         usual = table is self._table or table is self._start_table
         return most if usual or self.solver.is_best_effort else max(most, self._patience)
 
-    def _cut_tables(self, parts: int) -> tuple[StageTable, StageTable]:
-        """The tables of the first and of later ones of so many parts of a step."""
-        key = self._integrator, self._step, parts
+    def _cut_tables(self, parts: int, rule: ImplicitIntegrator) -> tuple[StageTable, StageTable]:
+        """The tables of the first and of later ones of so many parts of a step, by a rule."""
+        key = rule, self._step, parts
         if key not in self._parts:
             if len(self._parts) >= MOST_TABLES:
                 self._parts.clear()
             dt = self._step / parts
-            start = StageTable.of(self._integrator, dt, start=True)
-            later = StageTable.of(self._integrator, dt, start=False)
+            start = StageTable.of(rule, dt, start=True)
+            later = StageTable.of(rule, dt, start=False)
             self._parts[key] = start, later
         return self._parts[key]
 

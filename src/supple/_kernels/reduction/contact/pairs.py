@@ -21,14 +21,14 @@ SAME_SIDE = 0.5  # cosine of the turn up to which a plane follows its vertex
 PAIRS, KEPT, FORMER, GIVEN_PAIRS, SWEEPS, MOST_PAIRS = range(6)
 
 # places in ``Pairs.options``
-MARGIN, EXACT, MOST_MOVED = range(3)
+MARGIN, EXACT, MOST_MOVED, MOVES, SOFT = range(5)
 
 
 class Pairs(NamedTuple):
     """Pairs of the stage at hand, in room for p of them, and what is kept from stage to stage."""
 
     counts: np.ndarray  # (6,) pairs; kept; kept before; given; sweeps and most pairs so far
-    options: np.ndarray  # (3,) margin of the search [m]; what may be off [m]; most of U [1/√kg]
+    options: np.ndarray  # (5,) margin, what may be off [m]; most of U; 1 if they move; give [m/N]
     vertex: np.ndarray  # (p,)
     obstacle: np.ndarray  # (p,)
     side: np.ndarray  # (p, 4) n and b [m] of the plane where the step began
@@ -38,7 +38,10 @@ class Pairs(NamedTuple):
     velocity: np.ndarray  # (p, 3) of the obstacle there [m/s]
     friction: np.ndarray  # (p,) μ
     force: np.ndarray  # (p, 3) by the frame [N]
+    swept: np.ndarray  # (p, 3) force before a sweep [N]
+    along: np.ndarray  # (p, 3) direction in which sweeps go on [N]
     gap: np.ndarray  # (p, 3) n·u − b, and how far the vertex has slipped, at the last x [m]
+    start: np.ndarray  # (p,) how far out the vertex was as the step began [m]
     J: np.ndarray  # (p, 3, r) the frame times the rows of the vertex [1/√kg]
     Y: np.ndarray  # (p, 3, r) A⁻¹ of these [√kg m/N]; made where ``known``
     T: np.ndarray  # (p, 4) normal compliance, compliances along the plane, their coupling [m/N]
@@ -54,6 +57,7 @@ class Pairs(NamedTuple):
     given_vertex: np.ndarray  # (g,) planes from outside
     given_obstacle: np.ndarray  # (g,)
     given_plane: np.ndarray  # (g, 7) n, b [m] at the end of the step, velocity [m/s]
+    energy: np.ndarray  # (4,) gained in contact [J]; steps to look on; at the start; noise [J]
     H: np.ndarray  # (r, r) scratch
     rates: np.ndarray  # (2, r) scratch
     way: np.ndarray  # (r,) scratch
@@ -132,6 +136,7 @@ def add_pair(v, o, n0, n1, n2, b, friction, pairs):
     pairs.place[o, v] = c
     pairs.vertex[c], pairs.obstacle[c], pairs.friction[c] = v, o, friction
     pairs.side[c, 0], pairs.side[c, 1], pairs.side[c, 2], pairs.side[c, 3] = n0, n1, n2, b
+    pairs.start[c] = 0.0
     kept = pairs.kept_place[o, v]
     for i in range(3):  # in the frame of the world until ``turn_planes``
         pairs.force[c, i] = pairs.kept_force[kept, i] if kept >= 0 else 0.0
@@ -179,6 +184,7 @@ def find_pairs(q, x, at, lasts, left, balls, shapes, poses, pairs):
                     friction = poses[at, o, FRICTION]
                     if not add_pair(v, o, n0, n1, n2, offset, friction, pairs):
                         return False
+                    pairs.start[pairs.counts[PAIRS] - 1] = d
             node = balls.after[node]
             node = next_near(node, o, balls, shapes, poses, at, lasts, margin, q, way)
     for n in range(pairs.counts[GIVEN_PAIRS]):
@@ -190,6 +196,8 @@ def find_pairs(q, x, at, lasts, left, balls, shapes, poses, pairs):
         if not add_pair(v, o, n0, n1, n2, plane[n, 3] - left * along, friction, pairs):
             return False
         c = pairs.counts[PAIRS] - 1
+        a, b, e = moved_by(balls.rows, v, q)
+        pairs.start[c] = n0 * a + n1 * b + n2 * e - plane[n, 3] + (left + lasts) * along
         for i in range(3):
             pairs.velocity[c, i] = plane[n, 4 + i]
     return True

@@ -15,7 +15,7 @@ import numpy as np
 
 from supple._kernels.compiling import borrowing_kernel, inlined_kernel
 from supple._kernels.linear_algebra.dense import factorize_symmetric, solve_factorized
-from supple._kernels.reduction.contact.pairs import EXACT, PAIRS, SWEEPS
+from supple._kernels.reduction.contact.pairs import EXACT, PAIRS, SOFT, SWEEPS
 from supple._kernels.reduction.example_newton import (
     fill_effective_rate,
     overall_scale,
@@ -89,10 +89,9 @@ def find_contact_forces(A, pairs, best_effort, delta):
 
     ``A`` is factorized.
     """
-    J, Y, force, gap = pairs.J, pairs.Y, pairs.force, pairs.gap
+    Y, force = pairs.Y, pairs.force
     r = np.uint64(len(delta))
-    count, close = pairs.counts[PAIRS], CLOSE * pairs.options[EXACT]
-    for p in range(count):
+    for p in range(pairs.counts[PAIRS]):
         if force[p, 0] > 0.0:
             know_pair(p, A, pairs)
             f0, f1, f2 = force[p, 0], force[p, 1], force[p, 2]
@@ -101,54 +100,113 @@ def find_contact_forces(A, pairs, best_effort, delta):
             if pairs.friction[p] > 0.0:
                 for n in range(r):
                     delta[n] += f1 * Y[p, 1, n] + f2 * Y[p, 2, n]
+    return change_contact_forces(A, pairs, best_effort, delta)
+
+
+@borrowing_kernel
+def change_contact_forces(A, pairs, best_effort, delta):
+    """The same from δ with the forces as they are.
+
+    Sweeps are led on by nonlinear conjugate gradients, whose gradient is what a sweep changes
+    (Silcowitz et al. 2010): vertices of a face that lies flat would else hand its weight to and
+    fro.
+    """
+    force, swept, along = pairs.force, pairs.swept, pairs.along
+    count, close = pairs.counts[PAIRS], CLOSE * pairs.options[EXACT]
     sweeps = FEW_SWEEPS if best_effort else MOST_SWEEPS
-    for _ in range(sweeps):
+    before = 0.0
+    for sweep in range(sweeps):
         pairs.counts[SWEEPS] += 1
-        moved = 0.0
         for p in range(count):
-            depth = -gap[p, 0]
-            for n in range(r):
-                depth -= J[p, 0, n] * delta[n]
-            before = force[p, 0]
-            if depth <= 0.0 and before == 0.0:
-                continue
-            if pairs.known[p] == 0:
-                know_pair(p, A, pairs)
-            T = pairs.T[p, 0]
-            if not T > 0.0:
-                continue
-            soft = RIGID * T
-            now = max(before + (depth - soft * before) / (T + soft), 0.0)
-            change = now - before
-            if change != 0.0:
-                force[p, 0] = now
-                for n in range(r):
-                    delta[n] += change * Y[p, 0, n]
-                moved = max(moved, abs(change) * T)
-            if pairs.friction[p] == 0.0:
-                continue
-            s1, s2 = gap[p, 1], gap[p, 2]
-            for n in range(r):
-                s1 += J[p, 1, n] * delta[n]
-                s2 += J[p, 2, n] * delta[n]
-            coupled = abs(pairs.T[p, 3])
-            T = max(pairs.T[p, 1], pairs.T[p, 2]) + coupled
-            if not T > 0.0:
-                continue
-            f1, f2 = force[p, 1] - s1 / T, force[p, 2] - s2 / T
-            limit = pairs.friction[p] * now
-            size = math.sqrt(f1 * f1 + f2 * f2)
-            if size > limit:
-                f1, f2 = f1 * limit / size, f2 * limit / size
-            c1, c2 = f1 - force[p, 1], f2 - force[p, 2]
-            if c1 != 0.0 or c2 != 0.0:
-                force[p, 1], force[p, 2] = f1, f2
-                for n in range(r):
-                    delta[n] += c1 * Y[p, 1, n] + c2 * Y[p, 2, n]
-                moved = max(moved, math.sqrt(c1 * c1 + c2 * c2) * T)
-        if moved <= close:
+            for i in range(3):
+                swept[p, i] = force[p, i]
+        if sweep_pairs(A, pairs, delta) <= close:
             return True
-    return False
+        size = 0.0
+        for p in range(count):
+            for i in range(3):
+                size += (force[p, i] - swept[p, i]) ** 2
+        share = 0.0 if sweep == 0 else size / before
+        if sweep == 0 or share > 1.0:
+            for p in range(count):
+                for i in range(3):
+                    along[p, i] = 0.0
+                if share <= 1.0:
+                    for i in range(3):
+                        along[p, i] = force[p, i] - swept[p, i]
+        else:
+            for p in range(count):
+                if pairs.known[p] == 1:
+                    lead_on(p, share, pairs, delta)
+        before = size
+    for p in range(count):
+        for i in range(3):
+            swept[p, i] = force[p, i]
+    return sweep_pairs(A, pairs, delta) <= close
+
+
+@borrowing_kernel
+def lead_on(p, share, pairs, delta):
+    """A force on along its direction, by a share of it; and the direction of the next sweep."""
+    Y, force, swept, along = pairs.Y, pairs.force, pairs.swept, pairs.along
+    rows = 3 if pairs.friction[p] > 0.0 else 1
+    for i in range(rows):
+        step = share * along[p, i]
+        along[p, i] = step + force[p, i] - swept[p, i]
+        if step != 0.0:
+            force[p, i] += step
+            for n in range(np.uint64(len(delta))):
+                delta[n] += step * Y[p, i, n]
+
+
+@borrowing_kernel
+def sweep_pairs(A, pairs, delta):
+    """One sweep over all pairs; returns by how much any of them has moved its vertex [m]."""
+    J, Y, force, gap = pairs.J, pairs.Y, pairs.force, pairs.gap
+    r = np.uint64(len(delta))
+    moved = 0.0
+    for p in range(pairs.counts[PAIRS]):
+        depth = -gap[p, 0]
+        for n in range(r):
+            depth -= J[p, 0, n] * delta[n]
+        before = force[p, 0]
+        if depth <= 0.0 and before == 0.0:
+            continue
+        if pairs.known[p] == 0:
+            know_pair(p, A, pairs)
+        T = pairs.T[p, 0]
+        if not T > 0.0:
+            continue
+        soft = RIGID * T + pairs.options[SOFT]
+        now = max(before + (depth - soft * before) / (T + soft), 0.0)
+        change = now - before
+        if change != 0.0:
+            force[p, 0] = now
+            for n in range(r):
+                delta[n] += change * Y[p, 0, n]
+            moved = max(moved, abs(change) * T)
+        if pairs.friction[p] == 0.0:
+            continue
+        s1, s2 = gap[p, 1], gap[p, 2]
+        for n in range(r):
+            s1 += J[p, 1, n] * delta[n]
+            s2 += J[p, 2, n] * delta[n]
+        coupled = abs(pairs.T[p, 3])
+        T = max(pairs.T[p, 1], pairs.T[p, 2]) + coupled
+        if not T > 0.0:
+            continue
+        f1, f2 = force[p, 1] - s1 / T, force[p, 2] - s2 / T
+        limit = pairs.friction[p] * now
+        size = math.sqrt(f1 * f1 + f2 * f2)
+        if size > limit:
+            f1, f2 = f1 * limit / size, f2 * limit / size
+        c1, c2 = f1 - force[p, 1], f2 - force[p, 2]
+        if c1 != 0.0 or c2 != 0.0:
+            force[p, 1], force[p, 2] = f1, f2
+            for n in range(r):
+                delta[n] += c1 * Y[p, 1, n] + c2 * Y[p, 2, n]
+            moved = max(moved, math.sqrt(c1 * c1 + c2 * c2) * T)
+    return moved
 
 
 @inlined_kernel

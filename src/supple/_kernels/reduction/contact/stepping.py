@@ -11,9 +11,17 @@ from numba import types
 from numba.experimental import structref
 
 from supple._kernels.compiling import borrowing_kernel, kernel, reordering_kernel
+from supple._kernels.reduction.contact.energy import (
+    is_without_gain,
+    kinetic_energy,
+    looks_on,
+    pushed_in,
+    stored_energy,
+)
 from supple._kernels.reduction.contact.pairs import (
     EXACT,
     MOST_MOVED,
+    MOVES,
     add_missing,
     find_pairs,
     keep_forces,
@@ -25,7 +33,9 @@ from supple._kernels.reduction.contact.solve import CLOSE, bring_to_rest, correc
 from supple._kernels.reduction.laws import SLOW, add_laws, begin_step_of_laws, end_step_of_laws
 from supple._kernels.reduction.newton import (
     DONE,
+    GAINS,
     GO_ON,
+    NO_ROOM,
     NOT_CONVERGED,
     NOT_FINITE,
     NOW,
@@ -48,8 +58,6 @@ from supple._kernels.reduction.stepping import (
     stop,
     undo_step,
 )
-
-NO_ROOM = 6  # for all pairs: a reason to stop, and to go on with more
 
 
 @structref.register
@@ -114,6 +122,21 @@ def leave_contacts(u, balance, history, pairs):
     """Keeps the forces of a stage, and brings what presses to rest."""
     keep_forces(pairs)
     bring_to_rest(balance.M, pairs, u, history)
+
+
+@borrowing_kernel
+def gains(dt, end, force, sampled, polynomial, balance, state, pairs):
+    """Whether the step that was just solved, to row ``end`` of the history, has gained energy."""
+    history, pushed = state.history, state.pushed
+    work, uncertain = pushed_in(dt, pairs.options[MOVES] > 0.0, pairs)
+    for i in range(np.uint64(len(force))):
+        mean = 0.5 * (force[i] + pushed[i]) if sampled else force[i]
+        work += mean * (history[end, i] - history[NOW, i])
+    before = stored_energy(history[NOW], polynomial, balance.K, balance.R)
+    before += kinetic_energy(history[NOW + ONE], balance.M)
+    after = stored_energy(history[end], polynomial, balance.K, balance.R)
+    after += kinetic_energy(history[end + ONE], balance.M)
+    return not is_without_gain(before, after, work, uncertain, pairs)
 
 
 @reordering_kernel
@@ -199,6 +222,9 @@ def take_contact_steps(stages, polynomial, rate, laws, balance, state, options, 
             u += THREE
         if laws is not None:
             end_step_of_laws(state.counts[ITERATIONS] - before, reason == DONE, laws)
+        looks = reason == DONE and not options.best_effort and looks_on(pairs)
+        if looks and gains(dt, end, forces[row], sampled, polynomial, balance, state, pairs):
+            reason = GAINS
         if reason != DONE:
             recall_kept(pairs)
             if not options.best_effort or reason == NO_ROOM:

@@ -7,30 +7,45 @@ from typing import Any, Self
 import numpy as np
 
 from supple._kernels.reduction.contact import stepping
-from supple._kernels.reduction.contact.pairs import KEPT, MOST_PAIRS, SWEEPS, Pairs
+from supple._kernels.reduction.contact.energy import GAINED, NOISE
+from supple._kernels.reduction.contact.pairs import (
+    GIVEN_PAIRS,
+    KEPT,
+    MARGIN,
+    MOST_PAIRS,
+    MOVES,
+    SWEEPS,
+    Pairs,
+)
 from supple._kernels.reduction.contact.shapes import GIVEN, POSE, Shapes
+from supple._kernels.reduction.newton import NO_ROOM
 from supple.contact import Obstacle
 from supple.core.errors import InputError
 from supple.core.memory import rooms_apart
 from supple.core.types import Floats, Ints
 from supple.reduction.model import ReducedModel
-from supple.reduction.runtime.contact.obstacles import given_planes, numbers_of, write_pose
+from supple.reduction.runtime.contact.obstacles import Place, given_planes, numbers_of, write_pose
 from supple.reduction.runtime.contact.surface import ContactSurface
 from supple.reduction.runtime.stage_table import StageTable
 
-Memory = tuple[Ints, Ints, Floats]
+Memory = tuple[Ints, Ints, Floats, Floats]
 
 _MARGIN = 0.25  # edges: how near a vertex is looked at, beside what it is about to move
 _EXACT = 1e-6  # edges that a converged contact may be off by
+UNSEEN = 1e-5  # edges: a fall by which nobody sees
 _ROOM = 256  # pairs, to begin with
 _MOST_STEPS = 256  # whose poses are worked out at once
-_NOTHING: Memory = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, 3))
+_NO_PLACES = np.zeros(0, dtype=np.int64)
+NOTHING: Memory = _NO_PLACES, _NO_PLACES, np.zeros((0, 3)), np.zeros(4)
+_NO_TURN, _NO_SHIFT = np.eye(3), np.zeros(3)
 
 
 class ReducedContacts:
     """A model's surface among obstacles: arrays for kernels, and the forces of the last stage."""
 
-    NO_ROOM = stepping.NO_ROOM
+    _noise = 0.0
+
+    NO_ROOM = NO_ROOM
     """A reason to stop: make room by ``grow``, and try again."""
 
     def __init__(
@@ -43,13 +58,14 @@ class ReducedContacts:
         known = None if before is None else before.surface
         self.surface: ContactSurface = ContactSurface.of(model, known)
         self._size = model.size
+        self._of_model(model)
         self._use(obstacles)
         self._room = _ROOM
         goes_on = before is not None and before.surface is self.surface
-        self._make_room(before.memory() if before is not None and goes_on else _NOTHING)
+        self._make_room(before.memory() if before is not None and goes_on else NOTHING)
 
     def _use(self, obstacles: tuple[Obstacle, ...]) -> None:
-        _refuse_restitution(obstacles)
+        refuse_restitution(obstacles)
         self.obstacles = obstacles
         found = [numbers_of(each) for each in obstacles]
         kinds = np.array([kind for kind, _ in found], dtype=np.int64)
@@ -69,48 +85,73 @@ class ReducedContacts:
         """Go on among others. Those that are in the places of the old ones keep their forces."""
         found = [numbers_of(each) for each in obstacles]
         if [kind for kind, _ in found] == self._shapes.kind.tolist():  # a live hand, as it moves
-            _refuse_restitution(obstacles)
+            refuse_restitution(obstacles)
             self.obstacles = obstacles
             self._shapes.numbers[:] = [numbers for _, numbers in found]
             self._note_motions()
+            self._pairs.options[MOVES] = float(not self._stands)
             return
         kept = self.memory()
         self._use(obstacles)
         rows = kept[1] < len(obstacles)
-        self._make_room((kept[0][rows], kept[1][rows], kept[2][rows]))
+        self._make_room((kept[0][rows], kept[1][rows], kept[2][rows], kept[3]))
 
     def _make_room(self, kept: Memory) -> None:
         """Arrays for as many pairs as there is room for; ``kept`` are the forces to begin with."""
-        m, r = len(self.surface.vertices), self._size
+        m, r = len(self.surface.vertices), self._width
         p, k = min(self._room, m * len(self.obstacles)), len(self.obstacles)
-        rows, edge = self.surface.balls.rows, self.surface.edge
-        most = float(np.abs(rows).sum(axis=2).max())
-        options = np.array([_MARGIN * edge, _EXACT * edge, most])
-        shapes = {
-            "side": (p, 4), "frame": (p, 3, 3), "offset": (p,), "origin": (p, 3),
-            "velocity": (p, 3), "friction": (p,), "force": (p, 3), "gap": (p, 3),
-            "J": (p, 3, r), "Y": (p, 3, r), "T": (p, 4), "kept_force": (m * k, 3),
-            "former_force": (m * k, 3), "H": (r, r), "rates": (2, r), "way": (r,),
-        }  # fmt: skip
-        whole = {
-            "counts": (6,), "vertex": (p,), "obstacle": (p,), "known": (p,), "place": (k, m),
-            "kept_vertex": (m * k,), "kept_obstacle": (m * k,), "kept_place": (k, m),
-            "former_vertex": (m * k,), "former_obstacle": (m * k,),
-        }  # fmt: skip
-        rooms: dict[str, Any] = dict(zip(shapes, rooms_apart(*shapes.values()), strict=True))
-        numbers = rooms_apart(*whole.values(), dtype=np.int64)
-        rooms |= dict(zip(whole, numbers, strict=True))
-        rooms["place"][:] = rooms["kept_place"][:] = -1
-        none = np.zeros(0, dtype=np.int64)
-        self._pairs = Pairs(
-            options=options,
-            given_vertex=none,
-            given_obstacle=none,
-            given_plane=np.zeros((0, 7)),
-            **rooms,
-        )
-        self._contacts = stepping.contact_context(self.surface.balls, self._shapes, self._pairs)
+        edge = self.surface.edge
+        moves = float(not self._stands)
+        options = np.array([_MARGIN * edge, _EXACT * edge, self._most(), moves, 0.0])
+        rooms = pair_rooms(p, m, k, r)
+        self._pairs = Pairs(options=options, **rooms)
+        self._bind()
         self.recall(kept)
+
+    @property
+    def context(self) -> Any:
+        """All that kernels need, behind one pointer."""
+        return self._contacts
+
+    @property
+    def margin(self) -> float:
+        """How near a vertex is looked at, beside what it is about to move [m]."""
+        return float(self._pairs.options[MARGIN])
+
+    @property
+    def given_obstacles(self) -> list[Obstacle]:
+        """Those that kernels do not know."""
+        return [self.obstacles[n] for n in self._given]
+
+    def _of_model(self, model: ReducedModel) -> None:
+        """Take on what else counts of a model."""
+
+    def weigh(self, weight: float) -> None:
+        """Tell how much pulls at the coordinates: what that moves by an error may be gained."""
+        self._noise = weight * UNSEEN * self.surface.edge / self._most()
+        self._pairs.energy[NOISE] = self._noise
+
+    @property
+    def moves(self) -> bool:
+        """Whether any obstacle does."""
+        return not self._stands
+
+    def forgive(self) -> None:
+        """Let the steps to come gain what the next one does."""
+        self._pairs.energy[GAINED] = -np.finfo(float).max
+
+    @property
+    def _width(self) -> int:
+        """How many coordinates contacts act on."""
+        return self._size
+
+    def _most(self) -> float:
+        """How far a coordinate of one moves any vertex, at most [m]."""
+        return float(np.abs(self.surface.balls.rows).sum(axis=2).max())
+
+    def _bind(self) -> None:
+        """Put all that kernels need behind one pointer."""
+        self._contacts = stepping.contact_context(self.surface.balls, self._shapes, self._pairs)
 
     # -- steps -----------------------------------------------------------------------------
 
@@ -160,7 +201,7 @@ class ReducedContacts:
         rows, h = 1 + len(table.times), float(table.times[-1])
         if self._stands:
             if rows not in self._still:
-                self._still[rows] = np.stack([self._poses_at(since[0])] * rows)
+                self._still[rows] = np.stack([self.poses_at(since[0])] * rows)
             return self._still[rows]
         poses = np.empty((steps * rows, len(self.obstacles), POSE))
         row = 0
@@ -168,11 +209,11 @@ class ReducedContacts:
             start, end = (since[0] + (since[1] + n + later) * h for later in (0, 1))
             moments = [start, *(start + table.times[:-1]).tolist(), end]
             for time in moments:
-                poses[row] = self._poses_at(time)
+                poses[row] = self.poses_at(time)
                 row += 1
         return poses
 
-    def _poses_at(self, time: float) -> Floats:
+    def poses_at(self, time: float) -> Floats:
         """At one time, (k, 19); a step often begins where the last one ended."""
         if self._latest is None or self._latest[0] != time:
             found = np.empty((len(self.obstacles), POSE))
@@ -187,17 +228,27 @@ class ReducedContacts:
             return
         h = float(table.times[-1])
         times = since[0] + since[1] * h, since[0] + (since[1] + 1) * h
-        path = history[0], history[0] - history[3]
+        later = 2.0 * history[0] - history[3]
+        path = (Place(q, _NO_TURN, _NO_SHIFT) for q in (history[0], later))
+        vertex, obstacle, planes = self._given_planes(tuple(path), times)
+        places = self.surface.balls.places[vertex]
+        planes[:, 3] -= np.einsum("ki,ki->k", planes[:, :3], places)  # of displacements
+        self._take_given(vertex, obstacle, planes)
+
+    def _given_planes(self, path: Any, times: tuple[float, float]) -> tuple[Ints, Ints, Floats]:
+        """Vertices, obstacles and planes (g, 7) of those that kernels do not know."""
         balls, margin = self.surface.balls, float(self._pairs.options[0])
         found = [given_planes(self.obstacles[n], balls, path, times, margin) for n in self._given]
         vertex = np.concatenate([near for near, _ in found])
         obstacle = np.repeat(self._given, [len(near) for near, _ in found])
-        planes = np.concatenate([each for _, each in found])
+        return vertex, obstacle.astype(np.int64), np.concatenate([each for _, each in found])
+
+    def _take_given(self, vertex: Ints, obstacle: Ints, planes: Floats) -> None:
         self._pairs = self._pairs._replace(
-            given_vertex=vertex, given_obstacle=obstacle.astype(np.int64), given_plane=planes
+            given_vertex=vertex, given_obstacle=obstacle, given_plane=planes
         )
-        self._pairs.counts[3] = len(vertex)
-        self._contacts = stepping.contact_context(self.surface.balls, self._shapes, self._pairs)
+        self._pairs.counts[GIVEN_PAIRS] = len(vertex)
+        self._bind()
 
     def enter_stage(self, context: Any, poses: Floats, s: int) -> bool:
         """Find the pairs of a stage; whether there was room."""
@@ -227,27 +278,30 @@ class ReducedContacts:
         pairs = self._pairs
         count = int(pairs.counts[KEPT])
         kept = pairs.kept_vertex, pairs.kept_obstacle, pairs.kept_force
-        return kept[0][:count].copy(), kept[1][:count].copy(), kept[2][:count].copy()
+        first = kept[0][:count].copy(), kept[1][:count].copy(), kept[2][:count].copy()
+        return *first, pairs.energy.copy()
 
     def recall(self, memory: Memory) -> None:
         """Go back to what ``memory`` gave."""
-        vertex, obstacle, force = memory
+        vertex, obstacle, force, energy = memory
         count = len(vertex)
         pairs = self._pairs
+        pairs.energy[:] = energy
+        pairs.energy[NOISE] = self._noise
         pairs.former_vertex[:count], pairs.former_obstacle[:count] = vertex, obstacle
         pairs.former_force[:count] = force
         stepping.recall_forces(self._contacts, count)
 
     def forces(self) -> Floats:
         """On every vertex of the skin, or of the mesh, in the last stage [N], (s, 3)."""
-        vertex, _, force = self.memory()
+        vertex, _, force, _ = self.memory()
         total = np.zeros((self.surface.count, 3))
         np.add.at(total, self.surface.vertices[vertex], force)
         return total
 
     def on_obstacles(self) -> Floats:
         """Force of the body on each obstacle in the last stage [N], (k, 3)."""
-        _, obstacle, force = self.memory()
+        _, obstacle, force, _ = self.memory()
         total = np.zeros((len(self.obstacles), 3))
         np.add.at(total, obstacle, -force)
         return total
@@ -270,15 +324,38 @@ class ReducedContacts:
         self.__dict__.update(state)
         counts = kept.counts.copy()
         count = int(counts[KEPT])
-        memory = kept.kept_vertex[:count], kept.kept_obstacle[:count], kept.kept_force[:count]
-        self._make_room(memory)
+        first = kept.kept_vertex[:count], kept.kept_obstacle[:count], kept.kept_force[:count]
+        self._make_room((*first, kept.energy))
         self._pairs.counts[SWEEPS], self._pairs.counts[MOST_PAIRS] = (
             counts[SWEEPS],
             counts[MOST_PAIRS],
         )
 
 
-def _refuse_restitution(obstacles: tuple[Obstacle, ...]) -> None:
+def pair_rooms(p: int, m: int, k: int, r: int) -> dict[str, Any]:
+    """Room for p pairs of m vertices and k obstacles, which r coordinates move."""
+    shapes = {
+        "side": (p, 4), "frame": (p, 3, 3), "offset": (p,), "origin": (p, 3),
+        "velocity": (p, 3), "friction": (p,), "force": (p, 3), "gap": (p, 3),
+        "swept": (p, 3), "along": (p, 3), "start": (p,), "energy": (4,), "J": (p, 3, r),
+        "Y": (p, 3, r), "T": (p, 4), "kept_force": (m * k, 3),
+        "former_force": (m * k, 3), "H": (r, r), "rates": (2, r), "way": (r,),
+        "given_plane": (0, 7),
+    }  # fmt: skip
+    whole = {
+        "counts": (6,), "vertex": (p,), "obstacle": (p,), "known": (p,), "place": (k, m),
+        "kept_vertex": (m * k,), "kept_obstacle": (m * k,), "kept_place": (k, m),
+        "former_vertex": (m * k,), "former_obstacle": (m * k,),
+        "given_vertex": (0,), "given_obstacle": (0,),
+    }  # fmt: skip
+    rooms: dict[str, Any] = dict(zip(shapes, rooms_apart(*shapes.values()), strict=True))
+    numbers = rooms_apart(*whole.values(), dtype=np.int64)
+    rooms |= dict(zip(whole, numbers, strict=True))
+    rooms["place"][:] = rooms["kept_place"][:] = -1
+    return rooms
+
+
+def refuse_restitution(obstacles: tuple[Obstacle, ...]) -> None:
     for each in obstacles:
         if each.vertex_restitution is not None:
             raise InputError(

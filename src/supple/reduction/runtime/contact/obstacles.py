@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from supple._kernels.reduction.contact.shapes import (
@@ -17,12 +19,26 @@ from supple._kernels.reduction.contact.shapes import (
 from supple.contact import Box, Capsule, Obstacle, Plane, Sphere
 from supple.core.types import Floats, Ints
 
-_REACH = 2.0  # times the way that vertices are about to go
+REACH = 2.0  # times the way that vertices are about to go
 _SAME_SIDE = 0.5  # cosine of the turn up to which a plane follows its vertex
 _NUMBERS = 16
 
-Path = tuple[Floats, Floats]
 Times = tuple[float, float]
+
+
+class Place(NamedTuple):
+    """Where a body is: coordinates, and a frame at a rotation and a shift [m]."""
+
+    q: Floats
+    rotation: Floats
+    shift: Floats
+
+    def of(self, places: Floats, rows: Floats) -> Floats:
+        """In the world [m], (k, 3)."""
+        return np.asarray((places + rows @ self.q) @ self.rotation.T + self.shift)
+
+
+Path = tuple[Place, Place]
 
 
 def numbers_of(obstacle: Obstacle) -> tuple[int, Floats]:
@@ -65,49 +81,53 @@ _AT_REST[[0, 4, 8]] = 1.0
 def given_planes(
     obstacle: Obstacle, balls: Balls, path: Path, times: Times, margin: float
 ) -> tuple[Ints, Floats]:
-    """Vertices (g,) near any obstacle on a path: from q by a way (r,), between two times [s].
+    """Vertices (g,) near any obstacle on the way from a place to another, between two times [s].
 
-    With a plane for each (g, 7): n, b [m] at the end, and the velocity there [m/s]. The plane is
-    where the vertex is about to go, on the side of the obstacle on which it is at the start.
+    With a plane for each (g, 7): n and b [m] at the end, so that a vertex is out while n·x ≥ b, and
+    the velocity there [m/s]. It is where the vertex is about to go, on the side of the obstacle on
+    which it is at the start.
     """
-    (q, way), (start, end) = path, times
+    start, end = times
     near = _near(obstacle, balls, path, times, margin)
-    rows, lasts = balls.rows[near], end - start
-    u, ahead = rows @ q, rows @ way
-    touch = obstacle.at(balls.places[near] + u, start)
-    reach = margin + _REACH * np.linalg.norm(ahead, axis=1)
-    reach += _REACH * lasts * np.linalg.norm(touch.velocity, axis=1)
+    places, rows, lasts = balls.places[near], balls.rows[near], end - start
+    x, later = (place.of(places, rows) for place in path)
+    touch = obstacle.at(x, start)
+    reach = margin + REACH * np.linalg.norm(later - x, axis=1)
+    reach += REACH * lasts * np.linalg.norm(touch.velocity, axis=1)
     close = touch.distance <= reach
-    near, u, ahead = near[close], u[close], ahead[close]
+    near, x, later = near[close], x[close], later[close]
     normal, gap, velocity = touch.normal[close], touch.distance[close], touch.velocity[close]
     planes = np.empty((len(near), 7))
-    offset = np.einsum("ki,ki->k", normal, u + lasts * velocity) - gap
-    later = obstacle.at(balls.places[near] + u + ahead, end)
-    same = np.einsum("ki,ki->k", normal, later.normal) > _SAME_SIDE
-    turned = np.einsum("ki,ki->k", later.normal, u + ahead) - later.distance
-    planes[:, :3] = np.where(same[:, None], later.normal, normal)
+    offset = np.einsum("ki,ki->k", normal, x + lasts * velocity) - gap
+    there = obstacle.at(later, end)
+    same = np.einsum("ki,ki->k", normal, there.normal) > _SAME_SIDE
+    turned = np.einsum("ki,ki->k", there.normal, later) - there.distance
+    planes[:, :3] = np.where(same[:, None], there.normal, normal)
     planes[:, 3] = np.where(same, turned, offset)
-    planes[:, 4:] = np.where(same[:, None], later.velocity, velocity)
+    planes[:, 4:] = np.where(same[:, None], there.velocity, velocity)
     return near, planes
 
 
 def _near(obstacle: Obstacle, balls: Balls, path: Path, times: Times, margin: float) -> Ints:
     """Vertices in the leaves that may come near, level by level."""
-    (q, way), (start, end) = path, times
+    (start, end), (now, later) = times, path
+    way = np.abs(later.q - now.q)
+    turned = float(np.linalg.norm(later.rotation - now.rotation))  # at least the angle
     nodes = np.zeros(1, dtype=np.int64)
     found = [nodes[:0]]
     while len(nodes):
-        centre = balls.centre[nodes] + balls.mean[nodes] @ q
-        size = balls.radius[nodes] + balls.spread[nodes] @ np.abs(q)
-        reach = margin + _REACH * np.linalg.norm(balls.mean[nodes] @ way, axis=1)
-        reach += _REACH * (balls.spread[nodes] @ np.abs(way))
+        centre = now.of(balls.centre[nodes], balls.mean[nodes])
+        ahead = later.of(balls.centre[nodes], balls.mean[nodes]) - centre
+        size = balls.radius[nodes] + balls.spread[nodes] @ np.abs(now.q)
+        reach = margin + REACH * np.linalg.norm(ahead, axis=1)
+        reach += REACH * (balls.spread[nodes] @ way + turned * size)
         touch = obstacle.at(centre, start)
         if obstacle.moves:
             speed = np.linalg.norm(touch.velocity, axis=1)
             if obstacle.motion is not None:
                 turn = float(np.linalg.norm(obstacle.motion.pose(start).spin))
                 speed += turn * (size + np.abs(touch.distance))
-                reach += _REACH * (end - start) * speed
+                reach += REACH * (end - start) * speed
             else:  # it changes shape, in a way that one place tells little of
                 reach += np.inf
         nodes = nodes[touch.distance - size <= reach]

@@ -52,6 +52,9 @@ class ContactSurface:
             edge = _edge_of(Surface(skin.vertices, skin.triangles))
         rows = np.ascontiguousarray(vectors[:, vertices].transpose(1, 2, 0))
         moves = _moving(rows)
+        if model.floating is not None:  # as its frame sees it, all of which can give way
+            moves[:] = True
+            places = places - model.floating.centre
         if not moves.any():
             raise InputError("obstacles cannot touch a model none of whose vertices moves")
         vertices, rows = vertices[moves], rows[moves]
