@@ -54,7 +54,8 @@ class PointsBetween:
         self._clear = np.zeros(len(obstacles))
         self._comes = np.zeros(len(obstacles))
         self._rounds = 0
-        self._settled: tuple[float, Floats] | None = None
+        self._clear_at: tuple[float, Floats] | None = None
+        """When and where nothing was found to cross anything in this stage."""
 
     def nodes(self, number: int) -> Ints:
         """The nodes (3,) of a point by its number."""
@@ -85,7 +86,7 @@ class PointsBetween:
         in the last one.
         """
         self._start, self._began = start.copy(), began
-        self._rounds, self._settled = 0, None
+        self._rounds, self._clear_at = 0, None
         found = []
         x = self._X + start
         sizes = self._facets.sizes(x)
@@ -163,15 +164,16 @@ class PointsBetween:
 
     def crossing(self, stage: Stage, u: Floats, pairs: ContactPairs) -> ContactPairs | None:
         """Points in no pair yet that are in an obstacle at u (n, 3), or have gone through one."""
-        self._settled = None
+        self._clear_at = None
         if self._start is None or self._rounds >= _MOST_ROUNDS:
             return None
         n, count, found = len(self._X), self._facets.count, []
+        clear = True
         for number, obstacle in enumerate(self._obstacles):
-            slack = _NEARER * self._margin
-            first = self._first_crossing(number, obstacle, u, stage.time, slack)
+            first = self._first_crossing(number, obstacle, u, stage.time, self._joining)
             if first is None:
                 continue
+            clear = False
             low, share, targets = first
             mine = pairs.between[pairs.obstacle[pairs.between] == number]
             known = (pairs.vertex[mine] - n) % count
@@ -185,8 +187,9 @@ class PointsBetween:
             more = self._paired(number, stage, numbers, low.shares, before, time, targets)
             if more is not None:
                 found.append(more)
+        if clear:
+            self._clear_at = stage.time, u.copy()
         if not found:
-            self._settled = stage.time, u.copy()
             return None
         self._rounds += 1
         return found[0].with_more(*found[1:])
@@ -195,8 +198,12 @@ class PointsBetween:
         """An obstacle that something is deep in at the end of a stage, or has gone through."""
         if self._start is None:
             return None
+        looked = self._clear_at
+        is_clear = looked is not None and looked[0] == time and np.array_equal(looked[1], u)
         for number, obstacle in enumerate(self._obstacles):
             slack = min(_DEEP * self._edge, 0.5 * obstacle.thinnest)
+            if is_clear and self._joining <= slack:
+                continue
             if self._first_crossing(number, obstacle, u, time, slack) is not None:
                 return obstacle
         return None
@@ -239,6 +246,11 @@ class PointsBetween:
                 return None
             gap = float((distance[self._facets.nodes].max(axis=1) - sizes).min())
             before, share = share, min(1.0, share + max(gap, stride) / far)
+
+    @property
+    def _joining(self) -> float:
+        """How much nearer than they may be points are that join [m]."""
+        return _NEARER * self._margin
 
     # -- small things ----------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -150,8 +151,9 @@ class CharacterAmongObstacles(LiveCharacter):
                     return cut, contacts
         raise self._failure(path, *failure)
 
+    @abstractmethod
     def _advance(self, path: Path, pose: Any, f: Floats) -> bool:
-        raise NotImplementedError
+        """A frame without obstacles; whether it was cut."""
 
 
 class _Given:
