@@ -24,12 +24,11 @@ def directions(angle: float) -> tuple[np.ndarray, np.ndarray]:
     return outwards, np.array([-outwards[1], outwards[0]])
 
 
-def stone(first: float, last: float, gap: float = 0.0, wider: float = 0.0) -> np.ndarray:
+def stone(first: float, last: float, gap: float = 0.0) -> np.ndarray:
     """Corners (4, 2) [m] between two joints, each moved inwards by half a gap."""
-    inner, outer = INNER - wider, OUTER + wider
     (out, along), (out2, along2) = directions(first), directions(last)
     begin, end = 0.5 * gap * along, -0.5 * gap * along2
-    corners = inner * out + begin, outer * out + begin, outer * out2 + end, inner * out2 + end
+    corners = INNER * out + begin, OUTER * out + begin, OUTER * out2 + end, INNER * out2 + end
     return np.array(corners)
 
 
@@ -97,9 +96,7 @@ def arch(joints: np.ndarray, friction: float) -> sp.Simulation:
     }
     thick = 0.1
     feet = {
-        name: sp.RigidBody(
-            solid(stone(first, last, GAP, wider=0.1), 2 * DEPTH), density=DENSITY, fixed=True
-        )
+        name: sp.RigidBody(solid(stone(first, last, GAP), DEPTH), density=DENSITY, fixed=True)
         for name, first, last in (
             ("right", joints[0] - thick, joints[0]),
             ("left", joints[-1], joints[-1] + thick),
