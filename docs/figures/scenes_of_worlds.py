@@ -78,14 +78,14 @@ def strip(
         for pause in pauses:
             steps(sim, pause)
             found.append(picture(sim, camera, size, smooth))
-    write_png(f"{name}.png", np.concatenate(found, axis=1))
+    write_png(name, np.concatenate(found, axis=1))
     print(name, flush=True)
 
 
 def stack() -> None:
     camera = Camera((0, 0, 0.49), 1.12, azimuth=-60, elevation=12, floor=0.0)
     sims = [(stacked_blocks.tower(kind), (1.0,)) for kind in ("rigid", "rubber")]
-    strip("world_stack", sims, camera, (220, 560))
+    strip("world_stack.png", sims, camera, (220, 560))
 
 
 def voussoirs() -> None:
@@ -93,41 +93,41 @@ def voussoirs() -> None:
     critical = arch.critical_friction(joints)
     camera = Camera((0, 0, 0.55), 2.1, azimuth=-80, elevation=10)
     above, below = (arch.arch(joints, critical + way * arch.BEYOND) for way in (1, -1))
-    strip("world_arch", [(above, (0.4,)), (below, (0.7,))], camera, (460, 300))
+    strip("world_arch.png", [(above, (0.4,)), (below, (0.7,))], camera, (460, 300))
 
 
 def rings() -> None:
     camera = Camera((0, 0, -0.11), 0.30, azimuth=-60, elevation=8)
-    strip("world_rings", [(linked_rings.chain(8), (1.5,))], camera, (240, 520), smooth=True)
+    strip("world_rings.png", [(linked_rings.chain(8), (1.5,))], camera, (240, 520), smooth=True)
 
 
 def cards() -> None:
     camera = Camera((0, 0, 0.085), 0.24, azimuth=-68, elevation=12, floor=0.0)
-    strip("world_cards", [(card_house.house(2, 0.6), (0.6,))], camera, (420, 420))
+    strip("world_cards.png", [(card_house.house(2, 0.6), (0.6,))], camera, (420, 420))
 
 
 def row() -> None:
     camera = Camera((0.13, 0, 0.02), 0.13, azimuth=-65, elevation=22, floor=0.0)
-    strip("world_dominoes", [(dominoes.row(12), (0.1, 0.1, 0.1))], camera, (420, 200))
+    strip("world_dominoes.png", [(dominoes.row(12), (0.1, 0.1, 0.1))], camera, (420, 200))
 
 
 def catch() -> None:
     camera = Camera((0, 0, 0.06), 0.5, azimuth=-90, elevation=14)
     sim = ball_in_cloth.world(20)
-    strip("world_catch", [(sim, (0.0, 0.25, 0.9))], camera, (330, 280), smooth=True)
+    strip("world_catch.png", [(sim, (0.0, 0.25, 0.9))], camera, (330, 280), smooth=True)
 
 
 def wrapped() -> None:
     camera = Camera((0, 0, 0.1), 0.42, azimuth=-60, elevation=24, floor=0.0)
     sim = wrapped_ball.world(20)
-    strip("world_wrapped", [(sim, (0.0, 0.15, 0.6))], camera, (330, 280), smooth=True)
+    strip("world_wrapped.png", [(sim, (0.0, 0.15, 0.6))], camera, (330, 280), smooth=True)
 
 
 def marble() -> None:
     model = marble_on_bridge.reduced_bridge(80)
     camera = Camera((0, 0, 0.05), 0.62, azimuth=-62, elevation=16)
     sim = marble_on_bridge.world(model, -0.3)
-    strip("world_marble", [(sim, (0.02, 0.3))], camera, (560, 300), smooth=True)
+    strip("world_marble.png", [(sim, (0.02, 0.3))], camera, (560, 300), smooth=True)
 
 
 def main() -> None:

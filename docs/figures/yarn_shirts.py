@@ -30,6 +30,7 @@ THICKER = 4.5  # so yarns are drawn in the detail, as a closer weave would show 
 CHEST = (0.06, -1.0, 1.02)  # [m] in front of the place that is shown
 SKIN, CLOTH = (0.80, 0.66, 0.55), (0.52, 0.58, 0.66)
 SIZE = (400, 480)
+PICTURES = {"136,741": "yarn_shirt_137k.png", "1,053,175": "yarn_shirt_1m.png"}
 
 
 def near(mesh: YarnMesh, x: NDArray[np.float64], centre: int, reach: float) -> YarnMesh:
@@ -89,10 +90,10 @@ def pictures(folder: Path, shapes: Path, name: str) -> list[NDArray[np.uint8]]:
 
 def main() -> None:
     folder, shapes = map(Path, sys.argv[1:])
-    for name, short in (("136,741", "137k"), ("1,053,175", "1m")):
+    for name, file in PICTURES.items():
         if (shapes / f"yarns_{name.replace(',', '')}.npz").exists():
             drawn = pictures(folder, shapes, name)
-            write_png(f"yarn_shirt_{short}.png", np.concatenate(drawn, axis=1))
+            write_png(file, np.concatenate(drawn, axis=1))
 
 
 if __name__ == "__main__":
