@@ -146,3 +146,20 @@ def test_steps_that_gain_energy_are_not_kept(monkeypatch):
     monkeypatch.setattr(safeguard, "_COMES_AND_GOES", 1e-6)
     E, _ = dropped(sp.Newmark, 1e6, 60)
     assert (E - np.minimum.accumulate(E)).max() < 1e-4
+
+
+@pytest.mark.parametrize("solver", [sp.Newton(), sp.ADMM(iterations=20)], ids=["Newton", "ADMM"])
+def test_wind_may_push_what_lies_on_a_floor(solver):
+    """What it puts in is no gain from nothing: the block goes as fast as drag and mass say."""
+    mesh = sp.TetMesh.box(size=(0.2, 0.2, 0.1), cells=(2, 2, 1))
+    body = sp.Body(mesh, sp.StableNeoHookean(young=1e6, poisson=0.3, density=100))
+    area, strength, wind = 0.16, 20.0, 10.0
+    sim = sp.Simulation(
+        body, damping=sp.Drag(strength=strength, wind=(wind, 0, 0)), solver=solver,
+        obstacles=sp.Plane(), gravity=(0, 0, -9.81), dt=1 / 60,
+    )  # fmt: skip
+    sim.run(0.5)
+    rate = strength * area / body.total_mass
+    speed = body.mass_times(sim.state.v)[:, 0].sum() / body.total_mass
+    assert speed == pytest.approx(wind * (1 - np.exp(-rate * 0.5)), rel=1e-2)
+    assert sim.stats.total.substeps <= 90

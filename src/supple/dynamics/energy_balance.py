@@ -24,7 +24,7 @@ class EnergyBalance:
     end: float
     """Kinetic and stored energy at the end."""
     uncertain: float
-    """How far the work may be off, where obstacles move."""
+    """How far the work may be off, where obstacles move or a wind blows."""
 
 
 class EnergyAccount:
@@ -34,8 +34,11 @@ class EnergyAccount:
         self._problem, self._stepper, self._body = problem, stepper, problem.body
         self._energies: list[tuple[State, float]] = []
 
-    def balance(self, part: StepPart, after: State) -> EnergyBalance:
-        """The energy of a step to ``after``, as the next one is to find it."""
+    def balance(self, part: StepPart, after: State, taken: float) -> EnergyBalance:
+        """The energy of a step to ``after``, as the next one is to find it.
+
+        ``taken`` [J] is what damping took in it; less than nothing is what a wind has put in.
+        """
         now, dt, external = part.now, part.dt, part.external
         pushed = 0.5 * (external(now.time) + external(after.time))
         load = float(np.vdot(pushed, after.u - now.u))
@@ -46,8 +49,10 @@ class EnergyAccount:
                 work, uncertain = work + extra, uncertain + abs(extra)
         if self._body.held.moving:
             work += self._work_of_supports(now, after, external)
+        blown = max(-taken, 0.0)
         start, end = self._energy(now), self._energy(after)
-        return EnergyBalance(end - start - load - work, start + abs(work), end, uncertain)
+        gain, at_play = end - start - load - work - blown, start + abs(work) + blown
+        return EnergyBalance(gain, at_play, end, uncertain + blown)
 
     def _energy(self, state: State) -> float:
         """Kinetic and stored energy [J]; that of the last states is known."""

@@ -136,7 +136,7 @@ class SafeStepper:
             self.just_hit = impact is not None
             if impact is not None:
                 return self._through(impact, tried), None
-            sound, balance = self._without_gain(tried, after)
+            sound, balance = self._without_gain(tried, after, start)
             if sound:
                 return after, balance
         if balance is not None and balance.uncertain and depth == _HALVINGS:
@@ -155,11 +155,13 @@ class SafeStepper:
             speeds = {pair: share * speed for pair, speed in impact.speeds.items()}
             asked = Impact(impact.delay, speeds)
             after = self._stepper.step_through_impact(asked, part)
-            if self._without_gain(part, after)[0]:
+            if self._without_gain(part, after, start)[0]:
                 return after
         raise _gains_energy(after)
 
-    def _without_gain(self, part: StepPart, after: State) -> tuple[bool, EnergyBalance | None]:
+    def _without_gain(
+        self, part: StepPart, after: State, start: _Start
+    ) -> tuple[bool, EnergyBalance | None]:
         """Whether a step has not gained more than may be, and its energy if that was asked.
 
         It is not before the first contact, nor where what a solver leaves is to be taken as it is.
@@ -170,7 +172,7 @@ class SafeStepper:
         self.has_touched |= self._stepper.touched
         if self._best_effort or not (self.has_touched or self._cut_short):
             return True, None
-        found = self._account.balance(part, after)
+        found = self._account.balance(part, after, self._stepper.taken - start[0].taken)
         if not self.has_touched:
             most = _ASTRAY * found.end + _NOTHING * self._weight(part)
             return bool(np.isfinite(found.end) and found.gain <= most), None
@@ -196,7 +198,7 @@ class SafeStepper:
         touched = self._stepper.touched or start[1].touched  # what lets go counts too
         if balance is None or part.rule.order < 2 or not (touched and self._accurate):
             return False
-        lost = -balance.gain - (self._stepper.taken - start[0].taken)
+        lost = -balance.gain - max(self._stepper.taken - start[0].taken, 0.0)
         most = _LOST * balance.at_play + _UNSEEN * self._weight(part)
         if lost <= most:
             return False
