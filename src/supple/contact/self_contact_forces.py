@@ -17,17 +17,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supple._kernels.contact import barriers, boxes
+from supple._kernels.contact import barriers
 from supple.bodies.elastic_body import ElasticBody
-from supple.contact.carried import CarriedBlocks
 from supple.contact.contact_surface import ContactSurface, Pairs, in_parts, toolkit
+from supple.contact.couplings import Couplings
 from supple.contact.pair_scales import PairScales
 from supple.contact.self_contact import SelfContact
 from supple.contact.self_friction import LaggedFriction
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 
-_FIRST, _SECOND = np.triu_indices(4)
+_BLOCKS = 10  # of four vertices, on and above the diagonal
 _NEARBY = 2.0  # reaches: how far apart pairs may be that get room in the matrix
 _SKIN = 0.5  # reaches, or
 _SKIN_OF_EDGES = 0.1  # edges: twice how far vertices may go before near is looked for anew
@@ -74,6 +74,8 @@ class SelfContactForces:
         self._last: _Near | None = None
         self._placed: tuple[Floats, Floats] | None = None
         self._evaluated: tuple[Floats, float, Floats] | None = None
+        self._coupled: tuple[Pairs, Couplings] | None = None
+        self._block_room = np.empty((0, _BLOCKS, 3, 3))
         self._mu, self._sticking = options.friction, options.sticking_speed
         self._pressed_at = np.zeros((0, 3))
         self._lagged: LaggedFriction | None = None
@@ -257,14 +259,18 @@ class SelfContactForces:
         stand-in for ∇²R that keeps steps from overshooting. A key may be there more than once.
         """
         near = self._near(u)
-        blocks = np.empty((len(near.pairs), len(_FIRST), 3, 3))
-        in_parts(partial(barriers.barrier_blocks, *near.given, definite), len(near.pairs), blocks)
-        rows, cols = near.pairs.quads[:, _FIRST].ravel(), near.pairs.quads[:, _SECOND].ravel()
-        keys, blocks = self._upper(rows, cols, blocks.reshape(-1, 3, 3))
+        if self._coupled is None or self._coupled[0] is not near.pairs:
+            self._coupled = near.pairs, Couplings(self._points, near.pairs.quads)
+        couplings, count = self._coupled[1], len(near.pairs)
+        if len(self._block_room) < count:
+            self._block_room = np.empty((count + count // 8, _BLOCKS, 3, 3))
+        blocks = self._block_room[:count]
+        in_parts(partial(barriers.barrier_blocks, *near.given, definite), count, blocks)
+        found = couplings.keys, couplings.of_blocks(blocks)
         if not self._lagged or not c_v:
-            return keys, blocks
-        more = self._upper(*self._lagged.blocks(self._velocities(v), c_v, majorized=majorized))
-        return np.concatenate([keys, more[0]]), np.concatenate([blocks, more[1]])
+            return found
+        more = self._lagged.blocks(self._velocities(v), c_v, majorized=majorized)
+        return np.concatenate([found[0], self._lagged.keys]), np.concatenate([found[1], more])
 
     def nearby_keys(self, u: Floats) -> Ints:
         """The keys of vertices that may soon be in pairs."""
@@ -272,25 +278,12 @@ class SelfContactForces:
         pairs = self._surface.candidates(x, wide)
         reach = _NEARBY * self.scales.of(pairs)[0]
         pairs = pairs.of(self._surface.squared_distances(pairs, x) < reach**2)
-        slots = pairs.quads
+        stencils = pairs.quads
         if self._mu:
             frames = self._surface.frames(pairs)
-            slots = np.hstack([slots, np.where(frames < 0, slots[:, :1], frames)])
-        first, second = np.triu_indices(slots.shape[1])
-        rows, cols = slots[:, first].ravel(), slots[:, second].ravel()
-        if not self._points.is_vertex.all():
-            return np.unique(CarriedBlocks(self._points, rows, cols).keys)
-        rows, cols = self._ids[rows], self._ids[cols]
-        return np.unique(np.minimum(rows, cols) * np.int64(self._n) + np.maximum(rows, cols))
-
-    def _upper(self, rows: Ints, cols: Ints, blocks: Floats) -> tuple[Ints, Floats]:
-        """Blocks between vertices of the surface as those of row ≤ column in the body."""
-        if not self._points.is_vertex.all():
-            carried = CarriedBlocks(self._points, rows, cols)
-            return carried.keys, carried.of(blocks)
-        keys = np.empty(len(rows), dtype=np.int64)
-        boxes.to_upper(rows, cols, self._ids, self._n, keys, blocks)
-        return keys, blocks
+            turning = np.where(frames < 0, stencils[:, :1], frames)
+            stencils = np.hstack([stencils, turning])
+        return Couplings(self._points, stencils).keys
 
 
 def _farthest(ways: Floats) -> float:

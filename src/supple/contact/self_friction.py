@@ -9,7 +9,9 @@ import numpy as np
 
 from supple._kernels.contact import rubbing
 from supple.contact.contact_surface import ContactSurface, Pairs, in_parts
+from supple.contact.couplings import Couplings
 from supple.core.types import Floats, Ints
+from supple.mesh.points import CarriedPoints
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +23,8 @@ class LaggedFriction:
     a sum nor a torque about where they were lagged.
     """
 
+    points: CarriedPoints
+    """Of the surface, (m,)."""
     limits: Floats
     """L [N], (k,)."""
     vertices: Ints
@@ -48,7 +52,7 @@ class LaggedFriction:
         given = pairs.kinds, pairs.quads, reach, weights, surface.bounds(pairs)
         lag = partial(rubbing.lagged_friction, *given, surface.frames(pairs), x, friction)
         in_parts(lag, k, limits, vertices, J)
-        return cls(limits, vertices, J, sticking)
+        return cls(surface.carried, limits, vertices, J, sticking)
 
     def forces(self, v: Floats) -> tuple[float, Floats]:
         """R [W] and ∇R [N], (m, 3), at velocities v."""
@@ -60,17 +64,18 @@ class LaggedFriction:
         return partial(rubbing.friction_forces, self.limits, self.vertices, self.J)
 
     @cached_property
-    def _starts(self) -> Ints:
-        """Where the blocks of each pair begin, and where those of the last end."""
-        slots = (self.vertices != rubbing.NONE).sum(axis=1)
-        return np.concatenate([[0], np.cumsum(slots * (slots + 1) // 2)]).astype(np.int64)
+    def _couplings(self) -> Couplings:
+        return Couplings(self.points, self.vertices)
 
-    def blocks(self, v: Floats, factor: float, *, majorized: bool) -> tuple[Ints, Ints, Floats]:
-        """``factor`` ∇²R at v: rows (b,), columns (b,) and blocks (b, 3, 3) between vertices."""
-        count = int(self._starts[-1])
-        rows, cols = np.empty((2, count), dtype=np.int64)
-        blocks = np.empty((count, 3, 3))
+    @property
+    def keys(self) -> Ints:
+        """Those of the blocks of ∇²R, (b,)."""
+        return self._couplings.keys
+
+    def blocks(self, v: Floats, factor: float, *, majorized: bool) -> Floats:
+        """``factor`` ∇²R at v as blocks (b, 3, 3) in the matrix of the body."""
+        curvatures = np.empty((len(self.limits), 2, 2))
         given = self.limits, self.vertices, self.J, v, self.sticking, factor, majorized
-        fill = partial(rubbing.friction_blocks, *given)
-        in_parts(fill, len(self.limits), self._starts, rows, cols, blocks)
-        return rows, cols, blocks
+        fill = partial(rubbing.friction_curvatures, *given)
+        in_parts(fill, len(self.limits), curvatures)
+        return self._couplings.of_products(self.J, curvatures)

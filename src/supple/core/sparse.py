@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     import scipy.sparse as sparse
 
 _WORTH_A_THREAD = 100_000  # blocks
-_RESERVE = 1.5  # times the blocks that are needed, up to which room for others is kept
+_RESERVE = 1.5  # times the blocks that are needed, up to which room for others is kept,
+_SPARE = 1.25  # and where that is much
+_WASTEFUL = 2.0  # times the blocks that are needed, from which on room is given back
+_LARGE = 50_000  # blocks from which on factors of what is not needed cost more than analyses
+_FEW = 0.25  # share of the lasting blocks that others may be for room beside them to be small
 
 Coarsening = Callable[[int], "Sequence[sparse.csr_array]"]
 """Gives interpolations to nodes from fewer nodes, level by level, until so many are left.
@@ -43,6 +47,8 @@ class BlockPattern:
     """(blocks,): column of each block, ascending in a row, the diagonal first."""
     coarsening: Coarsening | None = None
     """How to do with fewer nodes, where the body knows; for multigrid methods."""
+    passing: int = 0
+    """How many of the blocks are there for pairs of nodes that come and go."""
 
     @property
     def n_nodes(self) -> int:
@@ -186,16 +192,27 @@ class GrowingPattern:
         """
         places = np.searchsorted(self.pattern.keys, keys)
         there = self.pattern.keys[np.minimum(places, self.pattern.n_blocks - 1)] == keys
-        if not there.all():
-            before, self.pattern = self.pattern, self._own.with_keys(np.union1d(keys, reserve()))
-            both = self.pattern.with_keys(before.keys)
-            if both.n_blocks <= _RESERVE * self.pattern.n_blocks:
-                self.pattern = both
-            self._places = np.searchsorted(self.pattern.keys, self._own.keys)
+        most = _WASTEFUL * max(self._own.n_blocks + len(keys), _LARGE)
+        if not there.all() or self.pattern.n_blocks > most:
+            self._make_room(keys, reserve)
             places = np.searchsorted(self.pattern.keys, keys)
         total = self.widened(values)
         add_at(total, places, blocks)
         return total
+
+    def _make_room(self, keys: Ints, reserve: Callable[[], Ints]) -> None:
+        """A pattern for keys, with as much room beside them as is worth it."""
+        own, before = self._own, self.pattern
+        needed = own.with_keys(keys)
+        more = needed.n_blocks - own.n_blocks
+        cheap = needed.n_blocks < _LARGE or more <= _FEW * own.n_blocks
+        if cheap:
+            needed = needed.with_keys(reserve())
+        both = needed.with_keys(before.keys)
+        if both.n_blocks <= (_RESERVE if cheap else _SPARE) * needed.n_blocks:
+            needed = both
+        self.pattern = replace(needed, passing=needed.n_blocks - own.n_blocks)
+        self._places = np.searchsorted(self.pattern.keys, own.keys)
 
     def memory(self) -> tuple[BlockPattern, Ints]:
         """The room that there is, to ``recall``."""

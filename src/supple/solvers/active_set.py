@@ -26,7 +26,8 @@ _ROUGHLY = 0.05  # of the forces at play: a residual so small is near to balance
 _MAX_OUTER_ITERATIONS = 50  # of the augmented Lagrangian
 _CLOSER_BY_ROUND = 0.1  # share of the residual that a round may leave where others follow
 _MOST_CUT_SHORT = 8  # times as many steps, where a fixed number of full ones is asked for
-_FIXED_ACCURACY = 1e-4  # relative residual of linear solves where their number is fixed
+_FIXED_ACCURACY = 1e-4  # relative residual of linear solves where their number is fixed,
+_FIXED_AMONG_BARRIERS = 1e-6  # and where what is soft has little say in it
 
 
 class ActiveSetLoop:
@@ -96,7 +97,9 @@ class ActiveSetLoop:
                 here = problem.linearize(stage, u, with_matrix=True)
             if not here.is_finite:
                 raise self._newton.failed("the forces are not finite", stage, np.inf)
-            step = self._newton.direction(here, _FIXED_ACCURACY, majorized=True)
+            among_barriers = problem.active_set.has_barriers
+            accuracy = _FIXED_AMONG_BARRIERS if among_barriers else _FIXED_ACCURACY
+            step = self._newton.direction(here, accuracy, majorized=True)
             length = problem.collision_free_step(here.u, step)
             here.update_duals(step, length)
             problem.active_set.update_multipliers(here, step, length)

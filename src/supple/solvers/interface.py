@@ -51,6 +51,10 @@ class BoundSolver(ABC):
         best they can do.
         """
 
+    def follow(self, before: BoundSolver) -> None:
+        """Go on after ``before``, which worked on another pattern of the same problem."""
+        return  # nothing is learnt from it
+
     def memory(self) -> Any:
         """What is kept of earlier matrices, to ``recall``: solutions are then the same again."""
         return None

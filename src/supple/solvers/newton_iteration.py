@@ -71,8 +71,10 @@ class NewtonIteration:
 
     def _bind(self, pattern: BlockPattern) -> None:
         self._pattern = pattern
-        self._factorizations += self._linear.factorizations
+        before = self._linear
+        self._factorizations += before.factorizations
         self._linear = self._options.bind(pattern, self.problem.free)
+        self._linear.follow(before)
 
     def start(self, stage: Stage, starts: Sequence[Floats]) -> Linearization:
         """The first warm start where forces are near balance, or else that of least residual."""

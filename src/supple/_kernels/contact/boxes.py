@@ -345,15 +345,3 @@ def joined_sides(quads, split, starts, nexts, found):
     """Fills whether the sides of stencils (k,) are neighbours in the mesh."""
     for k in range(len(quads)):
         found[k] = joined(quads[k], split, starts, nexts)
-
-
-@kernel
-def to_upper(rows, cols, ids, n, keys, blocks):
-    """Fills the keys (k,) of blocks in a body of n vertices, and turns those below the diagonal."""
-    for k in range(len(rows)):
-        row, col = ids[rows[k]], ids[cols[k]]
-        keys[k] = min(row, col) * n + max(row, col)
-        if row > col:
-            for i in range(3):
-                for j in range(i):
-                    blocks[k, i, j], blocks[k, j, i] = blocks[k, j, i], blocks[k, i, j]

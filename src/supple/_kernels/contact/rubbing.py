@@ -188,16 +188,16 @@ def friction_forces(limits, vertices, J, v, sticking, total):
 
 
 @kernel
-def friction_blocks(
-    limits, vertices, J, v, sticking, factor, majorized, first, last, starts, rows, cols, blocks
+def friction_curvatures(
+    limits, vertices, J, v, sticking, factor, majorized, first, last, curvatures
 ):
-    """Fills ``factor`` ∇²R of stencils first to last: rows, columns and blocks over their slots.
+    """Fills H (k, 2, 2) of stencils first to last: ``factor`` ∇²R is Σ J_aᵀ H J_b over their slots.
 
-    Those of stencil k begin at starts[k]. Along the slip of what slides, R is level: steps of
-    Newton's method would not notice where it would stick, and go past. ``majorized`` ones are of
-    the parabola that touches f₀ at |τ| and lies above it elsewhere: f₁(|τ|)/|τ| all round.
+    Along the slip of what slides, R is level: steps of Newton's method would not notice where it
+    would stick, and go past. ``majorized`` ones are of the parabola that touches f₀ at |τ| and lies
+    above it elsewhere: f₁(|τ|)/|τ| all round.
     """
-    tau, H = np.empty(2), np.empty((2, 2))
+    tau = np.empty(2)
     for k in range(first, last):
         y = _slip(vertices[k], J[k], v, tau)
         slope = factor * limits[k] * _slope(y, sticking)
@@ -207,18 +207,4 @@ def friction_blocks(
             bend = factor * limits[k] * within
         for p in range(2):
             for q in range(2):
-                H[p, q] = (slope if p == q else 0.0) + bend * tau[p] * tau[q]
-        at = starts[k]
-        for a in range(SLOTS):
-            if vertices[k, a] == NONE:
-                break
-            for b in range(a, SLOTS):
-                if vertices[k, b] == NONE:
-                    break
-                rows[at], cols[at] = vertices[k, a], vertices[k, b]
-                for i in range(3):
-                    left = J[k, a, 0, i] * H[0, 0] + J[k, a, 1, i] * H[1, 0]
-                    right = J[k, a, 0, i] * H[0, 1] + J[k, a, 1, i] * H[1, 1]
-                    for j in range(3):
-                        blocks[at, i, j] = left * J[k, b, 0, j] + right * J[k, b, 1, j]
-                at += 1
+                curvatures[k, p, q] = (slope if p == q else 0.0) + bend * tau[p] * tau[q]

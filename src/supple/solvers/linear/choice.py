@@ -10,10 +10,13 @@ from supple.core.types import Bools
 from supple.solvers.interface import BoundSolver, LinearSolver
 from supple.solvers.linear import LINEAR_SOLVERS, pardiso
 from supple.solvers.linear.conjugate_gradients import ConjugateGradients
+from supple.solvers.linear.iterative_or_direct import IterativeOrDirect
 from supple.solvers.linear.lagged_cholesky import LaggedCholesky
 from supple.solvers.linear.multigrid import Multigrid
 
 _COARSEST_WITHOUT_MKL = 1000  # nodes that are soon factorized
+_MANY_PASSING = 0.2  # share of the blocks that come and go from which on iterations get a try,
+_SOON_FACTORIZED = 500  # unless there are so few nodes
 
 
 @LINEAR_SOLVERS.register
@@ -21,7 +24,8 @@ _COARSEST_WITHOUT_MKL = 1000  # nodes that are soon factorized
 class AutomaticSolver(LinearSolver):
     """A lagged Cholesky factorization where MKL is installed, conjugate gradients elsewhere.
 
-    Beyond ``direct_limit`` vertices a factor takes too much memory, and ``Multigrid`` takes over on
+    Where much of a matrix is there for pairs that come and go, conjugate gradients have the first
+    word. Beyond ``direct_limit`` vertices a factor takes too much memory, and ``Multigrid`` takes over on
     any machine. For woven cloth it is as fast as a factor from ``multigrid_from`` crossings on.
     """
 
@@ -39,4 +43,7 @@ class AutomaticSolver(LinearSolver):
             chosen = Multigrid() if fast else Multigrid(coarsest=_COARSEST_WITHOUT_MKL)
         else:
             chosen = LaggedCholesky() if fast else ConjugateGradients()
+        crowded = pattern.passing >= _MANY_PASSING * pattern.n_blocks
+        if crowded and pattern.coarsening is None and n > _SOON_FACTORIZED:
+            return IterativeOrDirect(pattern, free, chosen.bind)
         return chosen.bind(pattern, free)

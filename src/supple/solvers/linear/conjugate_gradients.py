@@ -32,7 +32,7 @@ class ConjugateGradients(LinearSolver):
     max_iterations: int = parameter(2000, "for one solve")
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
-        return _BlockJacobi(pattern, free, self.max_iterations)
+        return BlockJacobi(pattern, free, self.max_iterations)
 
 
 class Iterative(BoundSolver):
@@ -86,7 +86,9 @@ class Iterative(BoundSolver):
         return x.reshape(rhs.shape), failed == 0
 
 
-class _BlockJacobi(Iterative):
+class BlockJacobi(Iterative):
+    """Conjugate gradients with the inverse of the diagonal blocks as preconditioner."""
+
     def __init__(self, pattern: BlockPattern, free: Bools, limit: int) -> None:
         super().__init__(pattern, free)
         self._limit = limit
@@ -113,7 +115,11 @@ class _BlockJacobi(Iterative):
         return y.reshape(-1)
 
     def solve(self, rhs: Floats, tolerance: float = 0.0) -> Floats:
-        return self._iterate(rhs, tolerance, self._limit)[0]
+        return self.try_solve(rhs, tolerance)[0]
+
+    def try_solve(self, rhs: Floats, tolerance: float) -> tuple[Floats, bool]:
+        """The solution after so many iterations, and whether it is good enough."""
+        return self._iterate(rhs, tolerance, self._limit)
 
 
 def truncated_cg(
