@@ -231,14 +231,12 @@ class ContactSurface:
             found.append((np.full(len(sides), kind), quads, numbers))
         return Pairs(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
-    def collision_free_step(self, x: Floats, step: Floats, known: Pairs | None = None) -> float:
-        """The share of a step (m, 3) from x, up to 1, that can be gone without an impact.
+    def collision_free_step(self, x: Floats, step: Floats, least: float = 1.0) -> float:
+        """The share of a step (m, 3) from x that can be gone without an impact.
 
-        Pairs that are ``known`` to be near are looked at first: what they leave of the step has
-        smaller boxes.
+        It is up to ``least``, what pairs that are known leave of it: boxes are smaller then.
         """
         floor, ways = self._floor(x), np.sqrt((step**2).sum(axis=1))
-        least = 1.0 if known is None else self.collision_free_step_of(known, x, step)
         widest = floor + _STOPS_OFF * float(ways.max(initial=0.0))
         for prims, others, kind, _ in self._kinds(x, x + step, widest):
             of_prims, of_others = np.empty((len(prims), 6)), np.empty((len(others), 6))
@@ -251,10 +249,24 @@ class ContactSurface:
             least = min(least, _least_of(find, len(prims)))
         return least
 
-    def collision_free_step_of(self, pairs: Pairs, x: Floats, step: Floats) -> float:
-        """The share up to which none of these pairs has an impact."""
-        given = pairs.kinds, pairs.quads, x, step, _SLOWNESS, self._floor(x)
+    def collision_free_step_of(
+        self, pairs: Pairs, x: Floats, step: Floats, nearest: Floats | None = None
+    ) -> float:
+        """The share up to which none of these pairs has an impact.
+
+        They are no nearer at x than ``nearest`` [m], (k,), where that is known.
+        """
+        bounds = np.zeros(len(pairs)) if nearest is None else nearest
+        given = pairs.kinds, pairs.quads, x, step, bounds, _SLOWNESS, self._floor(x)
         return _least_of(partial(boxes.earliest_of_pairs, *given), len(pairs))
+
+    def cannot_meet(self, x: Floats, nearest: float, way: float) -> bool:
+        """Whether no pair that is so far apart at x has an impact while no vertex goes farther.
+
+        Of the way of a stencil, its mean taken off, a point has up to 1.5 of the longest; see
+        ``boxes.time_of_impact``.
+        """
+        return (1.0 - _SLOWNESS) * (nearest - self._floor(x)) >= 3.0 * way
 
     def _floor(self, x: Floats) -> float:
         """What rounding of coordinates cannot close [m]."""

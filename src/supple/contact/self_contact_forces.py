@@ -11,8 +11,10 @@ and directions are those of an earlier shape.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -26,19 +28,41 @@ from supple.contact.self_contact import SelfContact
 from supple.contact.self_friction import LaggedFriction
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
+from supple.mesh.points import CarriedPoints
 
 _BLOCKS = 10  # of four vertices, on and above the diagonal
 _NEARBY = 2.0  # reaches: how far apart pairs may be that get room in the matrix
 _SKIN = 0.5  # reaches, or
-_SKIN_OF_EDGES = 0.1  # edges: twice how far vertices may go before near is looked for anew
+_SKIN_OF_EDGES = 0.1  # edges: twice how far vertices may go before near is looked for anew,
+_AHEAD = 3.0  # or so many times as far as they went in the last stage,
+_WIDEST = 1.0  # reaches at most
+_LOOKED_AT = 3  # shapes whose pairs are kept: where a stage begins, may begin, and ends
 _FRICTION_ROUNDS = 4  # in which pressures and directions of friction follow the shape
 _SAME_FRICTION = 0.02  # share of friction by which it may still change
 _EPSILON = float(np.finfo(float).eps)
+_ROUNDED_UP = 1.0 + 1e-9
 
 
-class _Near(NamedTuple):
+class _Found(NamedTuple):
+    """All pairs that were nearer than their room and a skin where the surface once was."""
+
+    x: Floats
+    """(m, 3)."""
+    skin: float
+    """[m]"""
+    pairs: Pairs
+    reach: Floats
+    weights: Floats
+    distances: Floats
+    """At x [m], (k,)."""
+
+
+@dataclass(eq=False)
+class _Near:
     """The pairs in reach where the surface is, in an order that follows from that alone."""
 
+    points: CarriedPoints
+    """Of the surface, (m,)."""
     x: Floats
     """(m, 3)."""
     pairs: Pairs
@@ -47,12 +71,18 @@ class _Near(NamedTuple):
     bounds: Floats
     least: float
     """The least distance between the sides of a pair [m]."""
+    energy_and_force: tuple[float, Floats] | None = None
+    """B [J] and ∇B (n, 3) [N], once they were asked for."""
 
     @property
     def given(self) -> tuple[Ints, Ints, Floats, Floats, Floats, Floats]:
         """What kernels want of them."""
         return self.pairs.kinds, self.pairs.quads, self.reach, self.weights, self.bounds, self.x
 
+    @cached_property
+    def couplings(self) -> Couplings:
+        """Where their blocks belong."""
+        return Couplings(self.points, self.pairs.quads)
 
 class SelfContactForces:
     """The surface of one body against itself."""
@@ -69,12 +99,12 @@ class SelfContactForces:
         self.distance = self.scales.distance
         """The largest d̂ [m]."""
         edges = _SKIN_OF_EDGES * float(np.median(self._surface.lengths))
-        self._skin = max(_SKIN * float(self.scales.room.min()), edges)
-        self._found: tuple[Floats, Pairs, Floats, Floats] | None = None
-        self._last: _Near | None = None
+        room = self.scales.room
+        self._least_skin = self._skin = max(_SKIN * float(room.min()), edges)
+        self._widest_skin = max(_WIDEST * float(room[np.isfinite(room)].min()), self._skin)
+        self._found: _Found | None = None
+        self._looked_at: deque[_Near] = deque(maxlen=_LOOKED_AT)
         self._placed: tuple[Floats, Floats] | None = None
-        self._evaluated: tuple[Floats, float, Floats] | None = None
-        self._coupled: tuple[Pairs, Couplings] | None = None
         self._block_room = np.empty((0, _BLOCKS, 3, 3))
         self._mu, self._sticking = options.friction, options.sticking_speed
         self._pressed_at = np.zeros((0, 3))
@@ -82,6 +112,7 @@ class SelfContactForces:
         self.intersection_free: Floats | None = None
         """A shape (n, 3) that is known not to pass through itself."""
         self._rounds, self._near_at_start = 0, False
+        self._began_at: Floats | None = None
 
     def _places(self, u: Floats) -> Floats:
         last = self._placed
@@ -94,32 +125,48 @@ class SelfContactForces:
         return self._points.spread(on_surface)
 
     def _near(self, u: Floats) -> _Near:
-        """The pairs in reach at u; the last ones are kept."""
+        """The pairs in reach at u; those of the last shapes are kept."""
         return self._near_places(self._places(u))
 
     def _near_places(self, x: Floats) -> _Near:
-        last = self._last
-        if last is not None and np.array_equal(x, last.x):
-            return last
-        around, reach, weights = self._candidates(x)
-        squares = self._surface.squared_distances(around, x)
-        active = np.flatnonzero(squares < reach * reach)
-        pairs = around.of(active)
-        least = float(np.sqrt(squares[active].min(initial=np.inf)))
-        bounds = self._surface.bounds(pairs)
-        self._last = _Near(x, pairs, reach[active], weights[active], bounds, least)
-        return self._last
+        for k, known in enumerate(self._looked_at):
+            if np.array_equal(x, known.x):
+                del self._looked_at[k]
+                self._looked_at.append(known)  # the last one to be forgotten
+                return known
+        found = self._candidates(x)
+        nearest = found.distances - 2 * _spread(x - found.x)
+        possible = np.flatnonzero(nearest < _ROUNDED_UP * found.reach)
+        squares = self._surface.squared_distances(found.pairs.of(possible), x)
+        within = squares < found.reach[possible] ** 2
+        active = possible[within]
+        pairs = found.pairs.of(active)
+        least = float(np.sqrt(squares[within].min(initial=np.inf)))
+        given = found.reach[active], found.weights[active], self._surface.bounds(pairs), least
+        self._looked_at.append(_Near(self._points, x, pairs, *given))
+        return self._looked_at[-1]
 
-    def _candidates(self, x: Floats) -> tuple[Pairs, Floats, Floats]:
-        """Pairs that may be in reach near x, with their reach and weight; kept while x is near."""
-        if self._found is not None and 2 * _farthest(x - self._found[0]) <= self._skin:
-            return self._found[1:]
+    def _candidates(self, x: Floats) -> _Found:
+        """Pairs that may be in reach near x, kept while x is near."""
+        found = self._found
+        if found is not None and 2 * _spread(x - found.x) <= found.skin:
+            return found
         pairs = self._surface.candidates(x, self.scales.room + self._skin)
-        far = self.scales.room[pairs.quads[:, 0]] + self._skin
-        pairs = pairs.of(self._surface.squared_distances(pairs, x) < far * far)
-        reach, weights = self.scales.of(pairs)
-        self._found = x, pairs, reach, weights
-        return pairs, reach, weights
+        distances = np.sqrt(self._surface.squared_distances(pairs, x))
+        near = np.flatnonzero(distances < self.scales.room[pairs.quads[:, 0]] + self._skin)
+        pairs = pairs.of(near)
+        self._found = _Found(x, self._skin, pairs, *self.scales.of(pairs), distances[near])
+        return self._found
+
+    def _look_ahead(self, start: Floats) -> None:
+        """Find pairs for a whole stage at once, if it goes about as far as the last one."""
+        x = self._places(start)
+        if self._began_at is not None:
+            way = _spread(x - self._began_at)
+            self._skin = min(max(_AHEAD * way, self._least_skin), self._widest_skin)
+            if self._found is not None and 2 * (_spread(x - self._found.x) + way) > self._found.skin:
+                self._found = None
+        self._began_at = x
 
     @property
     def has_smoothed_friction(self) -> bool:
@@ -129,7 +176,7 @@ class SelfContactForces:
     @property
     def has_barriers(self) -> bool:
         """Whether pairs are in reach where the surface was last looked at."""
-        return self._last is not None and len(self._last.pairs) > 0
+        return len(self._looked_at) > 0 and len(self._looked_at[-1].pairs) > 0
 
     # -- a stage -------------------------------------------------------------------------
 
@@ -143,6 +190,7 @@ class SelfContactForces:
                 )
             self.intersection_free = start.copy()
         self._rounds = 0
+        self._look_ahead(start)
         self._near_at_start = len(self._near(start).pairs) > 0
         self._press(self._places(start))
 
@@ -186,12 +234,17 @@ class SelfContactForces:
         on_surface = np.ascontiguousarray(self._points.of(step))
         if not np.isfinite(on_surface).all():
             return 0.0
+        if not on_surface.any():
+            return 1.0
         x = self._places(u)
-        known, _, _ = self._candidates(x)
-        at = self._found[0] if self._found is not None else x
-        if 4 * (_farthest(x - at) + _farthest(on_surface)) <= self._skin:
-            return self._surface.collision_free_step_of(known, x, on_surface)
-        return self._surface.collision_free_step(x, on_surface, known)
+        found = self._candidates(x)
+        moved, way = _spread(x - found.x), _spread(on_surface)
+        nearest = found.distances - 2 * moved
+        least = self._surface.collision_free_step_of(found.pairs, x, on_surface, nearest)
+        others = float(self.scales.room.min()) + found.skin - 2 * moved
+        if self._surface.cannot_meet(x, others, least * way):
+            return least
+        return self._surface.collision_free_step(x, on_surface, least)
 
     def feasible_starts(self, start: Floats, ends: Sequence[Floats]) -> list[Floats]:
         """Places on the way from ``start`` to each of ``ends`` that are reached without impact.
@@ -209,14 +262,14 @@ class SelfContactForces:
 
     def _evaluate(self, u: Floats) -> tuple[float, Floats]:
         near = self._near(u)
-        if self._evaluated is None or self._evaluated[0] is not near.x:
+        if near.energy_and_force is None:
             energies, forces = np.empty(len(near.pairs)), np.empty((len(near.pairs), 4, 3))
             fill = partial(barriers.barrier_forces, *near.given)
             in_parts(fill, len(near.pairs), energies, forces)
             total = np.zeros((len(self._ids), 3))
             barriers.add_forces(near.pairs.quads, forces, total)
-            self._evaluated = near.x, float(energies.sum()), self._field(total)
-        return self._evaluated[1], self._evaluated[2]
+            near.energy_and_force = float(energies.sum()), self._field(total)
+        return near.energy_and_force
 
     def energy(self, u: Floats) -> float:
         """B(u) [J]."""
@@ -259,9 +312,7 @@ class SelfContactForces:
         stand-in for ∇²R that keeps steps from overshooting. A key may be there more than once.
         """
         near = self._near(u)
-        if self._coupled is None or self._coupled[0] is not near.pairs:
-            self._coupled = near.pairs, Couplings(self._points, near.pairs.quads)
-        couplings, count = self._coupled[1], len(near.pairs)
+        couplings, count = near.couplings, len(near.pairs)
         if len(self._block_room) < count:
             self._block_room = np.empty((count + count // 8, _BLOCKS, 3, 3))
         blocks = self._block_room[:count]
@@ -286,6 +337,7 @@ class SelfContactForces:
         return Couplings(self._points, stencils).keys
 
 
-def _farthest(ways: Floats) -> float:
-    """The greatest length of vectors (m, 3)."""
-    return float(np.sqrt((ways**2).sum(axis=1).max(initial=0.0)))
+def _spread(ways: Floats) -> float:
+    """Half of how far any two may go apart or together, or a little more [m], on ways (m, 3)."""
+    middle = 0.5 * (ways.min(axis=0) + ways.max(axis=0))
+    return float(np.sqrt(((ways - middle) ** 2).sum(axis=1).max()))

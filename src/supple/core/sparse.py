@@ -17,13 +17,14 @@ import numpy as np
 
 from supple._kernels.linear_algebra import blocks
 from supple._kernels.linear_algebra.blocks import add_at
-from supple.core.threads import run_all, thread_count
+from supple.core.threads import run_all
 from supple.core.types import Floats, Ints
 
 if TYPE_CHECKING:
     import scipy.sparse as sparse
 
-_WORTH_A_THREAD = 100_000  # blocks
+_BLOCKS_OF_A_PART = 30_000  # of a product, which has parts whatever the number of threads,
+_MOST_PARTS = 8  # and as few as that
 _RESERVE = 1.5  # times the blocks that are needed, up to which room for others is kept,
 _SPARE = 1.25  # and where that is much
 _WASTEFUL = 2.0  # times the blocks that are needed, from which on room is given back
@@ -107,6 +108,13 @@ class BlockPattern:
         return pattern, mine, theirs
 
     @cached_property
+    def _parts(self) -> Ints:
+        """Where parts of about as many blocks begin, and the last one ends, in rows."""
+        parts = max(1, min(_MOST_PARTS, self.n_blocks // _BLOCKS_OF_A_PART))
+        even = np.linspace(0, self.n_blocks, parts + 1).astype(np.int64)
+        return np.searchsorted(self.indptr, even)
+
+    @cached_property
     def keys(self) -> Ints:
         """(blocks,): row · nodes + column of each block, ascending."""
         return np.asarray(self.rows * np.int64(self.n_nodes) + self.cols)
@@ -144,9 +152,8 @@ class BlockPattern:
         if values.ndim == 1:
             blocks.multiply_scalar(self.indptr, self.cols, values, x, y)
             return y
-        parts = max(1, min(thread_count(), self.n_blocks // _WORTH_A_THREAD))
-        ends = np.linspace(0, self.n_nodes, parts + 1).astype(int)
-        shares = [y, *(np.empty_like(x) for _ in range(parts - 1))]
+        ends = self._parts
+        shares = [y, *(np.empty_like(x) for _ in ends[2:])]
         run_all(
             [
                 partial(blocks.multiply, self.indptr, self.cols, values, first, last, x, share)

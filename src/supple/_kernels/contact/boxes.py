@@ -292,17 +292,42 @@ def earliest_impact(
 
 
 @kernel
-def earliest_of_pairs(kinds, quads, x, step, slowness, floor, first, last):
-    """The same for the stencils first to last, whose points are ``quads`` (k, 4)."""
+def earliest_of_pairs(kinds, quads, x, step, nearest, slowness, floor, first, last):
+    """The same for the stencils first to last, whose points are ``quads`` (k, 4).
+
+    Those that are ``nearest`` (k,) [m] at the least are not looked at where that is far enough.
+    """
     latest = 1.0
     y, way, at = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3))
     c, e, r = np.empty(4), np.empty((2, 4)), np.empty(3)
     for k in range(first, last):
-        place(x, quads[k], y)
         place(step, quads[k], way)
+        if (1.0 - slowness) * (nearest[k] - floor) >= latest * _longest(way, kinds[k]):
+            continue
+        place(x, quads[k], y)
         time = time_of_impact(kinds[k], y, way, slowness, floor, latest, c, e, r, at)
         latest = min(latest, time)
     return latest
+
+
+@pointwise
+def _longest(way, kind):
+    """How much nearer the sides of a stencil can come to each other on the way (4, 3) of points.
+
+    As ``time_of_impact`` reckons: what both have in common, their mean, does not count.
+    """
+    split, total, side = 1 if kind == VERTEX_FACE else 2, 0.0, 0.0
+    mean = np.empty(3)
+    for i in range(3):
+        mean[i] = 0.25 * (way[0, i] + way[1, i] + way[2, i] + way[3, i])
+    for a in range(4):
+        if a == split:
+            total, side = side, 0.0
+        square = 0.0
+        for i in range(3):
+            square += (way[a, i] - mean[i]) ** 2
+        side = max(side, math.sqrt(square))
+    return total + side
 
 
 @kernel
