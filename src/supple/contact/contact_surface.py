@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -13,7 +13,11 @@ import numpy as np
 import scipy.sparse as sparse
 
 from supple._kernels.contact import boxes, company
-from supple._kernels.contact.barriers import squared_distances
+from supple._kernels.contact.barriers import (
+    side_distances,
+    squared_distances,
+    squares_in_reach,
+)
 from supple._kernels.contact.closest import EDGE_EDGE, VERTEX_FACE
 from supple.bodies.elastic_body import ElasticBody
 from supple.core.errors import MissingExtra
@@ -34,10 +38,19 @@ _STOPS_OFF = 0.15
 _ROUNDINGS = 1000 * float(np.finfo(float).eps)
 """Times the largest coordinate: a gap that rounding cannot close."""
 _NO_TRIANGLE = -1
+_NO_SIDES = np.zeros((0, 2), dtype=np.int64)
+_LEAST_ROOM = 16.0
+"""Pairs of each primitive that a search has room for from the start,"""
+_MORE_ROOM = 1.5
+"""or so many times as many as the last one found."""
 
 
 Kind = tuple[Ints, Ints, int, tuple[Ints, Ints]]
 """Primitives that may meet others, these, what kind of pairs they are, and which they are."""
+Sides = tuple[Ints, Ints, int, tuple[Ints, Ints], Ints]
+"""The same, and (k, 2) of them."""
+Overlap = tuple[Ints, Ints, int, tuple[Ints, Ints], Ints, tuple[Floats, Floats]]
+"""The same, and the skins of both."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +100,9 @@ class ContactSurface:
         self.held = np.asarray(~self.carried.with_any(~stays))
         """(m,): which vertices stay where they are, whatever happens."""
         self._points = np.arange(len(self.ids), dtype=np.int64)[:, None]
+        both = {VERTEX_FACE: (self._points, self.triangles), EDGE_EDGE: (self.edges, self.edges)}
+        self._counts = {kind: (len(a), len(b)) for kind, (a, b) in both.items()}
+        self._many_each = dict.fromkeys(both, _LEAST_ROOM)
         self._graph = _graph_on(body, self.carried)
         count, parts = sparse.csgraph.connected_components(_whole_graph(body), directed=False)
         first = self.carried.first
@@ -207,7 +223,8 @@ class ContactSurface:
             of_kind = pairs.kinds == kind
             some = np.empty(int(of_kind.sum()))
             given = self.X, self.parts, wanted, close, values, *self._graph, share
-            boxes.pair_reach(pairs.quads[of_kind], split, *given, some)
+            fill = partial(boxes.pair_reach, pairs.quads[of_kind], split, *given)
+            in_parts(fill, len(some), some)
             found[of_kind] = some
         return found
 
@@ -216,20 +233,54 @@ class ContactSurface:
 
         Those of each first side are wider by the ``room`` [m] of its first vertex, (m,).
         """
-        none = np.zeros((0, 6), dtype=np.int64)
-        found = [(none[:, 0], none[:, :4], none[:, :2])]
-        for prims, others, kind, rows in self._kinds(x, x, float(room.max())):
+        none = np.zeros(len(x))
+        return self._pairs_of([each[:-1] for each in self._overlapping(x, room, none)])
+
+    def near(self, x: Floats, room: Floats, skin: Floats) -> tuple[Pairs, Floats]:
+        """All pairs that are nearer than their room and skins at x (m, 3), in order; how near [m].
+
+        The room is that of the first vertex of each first side, the skin of a side the widest of
+        its vertices', both [m], (m,).
+        """
+        found, distances = [], [np.zeros(0)]
+        for prims, others, kind, rows, sides, skins in self._overlapping(x, room, skin):
+            d = np.empty(len(sides))
+            given = kind, prims, others, sides, x, room, *skins
+            in_parts(partial(side_distances, *given), len(sides), d)
+            close = np.flatnonzero(d < np.inf)
+            found.append((prims, others, kind, rows, sides[close]))
+            distances.append(d[close])
+        return self._pairs_of(found), np.concatenate(distances)
+
+    def _overlapping(self, x: Floats, room: Floats, skin: Floats) -> Iterator[Overlap]:
+        """What may meet, which sides (k, 2) of it have boxes that overlap, and skins of both."""
+        reach = float(room.max()) + 2 * float(skin.max())
+        for prims, others, kind, rows in self._kinds(x, x, reach):
+            skins = skin[prims].max(axis=1), skin[others].max(axis=1)
             of_prims, of_others = np.empty((len(prims), 6)), np.empty((len(others), 6))
-            boxes.swept_boxes(x, x, prims, room[prims[:, 0]], of_prims)
-            boxes.swept_boxes(x, x, others, np.zeros(len(others)), of_others)
+            boxes.swept_boxes(x, x, prims, room[prims[:, 0]] + skins[0], of_prims)
+            boxes.swept_boxes(x, x, others, skins[1], of_others)
             order, nodes = _tree(of_others)
             same = kind == EDGE_EDGE
             given = prims, of_prims, others, of_others, order, nodes, self._groups, same
-            sides = np.concatenate(_all_of(partial(boxes.overlapping, *given), len(prims)))
-            quads = np.concatenate([prims[sides[:, 0]], others[sides[:, 1]]], axis=1)
-            numbers = np.stack([of[side] for of, side in zip(rows, sides.T, strict=True)], axis=1)
-            found.append((np.full(len(sides), kind), quads, numbers))
-        return Pairs(*(np.concatenate(each) for each in zip(*found, strict=True)))
+            each = self._many_each[kind]
+            parts = _all_of(partial(boxes.overlapping, *given), len(prims), each)
+            sides = np.concatenate(parts)
+            self._many_each[kind] = max(_LEAST_ROOM, _MORE_ROOM * len(sides) / len(prims))
+            yield prims, others, kind, rows, sides, skins
+
+    def _pairs_of(self, found: Iterable[Sides]) -> Pairs:
+        """Pairs of sides (k, 2) of primitives and others, kind by kind."""
+        kinds, quads, numbers = [_NO_SIDES[:, 0]], [np.tile(_NO_SIDES, 2)], [_NO_SIDES]
+        for prims, others, kind, rows, sides in found:
+            kinds.append(np.full(len(sides), kind))
+            quads.append(np.concatenate([prims[sides[:, 0]], others[sides[:, 1]]], axis=1))
+            whole = len(rows[0]) == self._counts[kind][0] and len(rows[1]) == self._counts[kind][1]
+            if not whole:
+                both = zip(rows, sides.T, strict=True)
+                sides = np.stack([of[side] for of, side in both], axis=1)
+            numbers.append(sides)
+        return Pairs(*(np.concatenate(each) for each in (kinds, quads, numbers)))
 
     def collision_free_step(self, x: Floats, step: Floats, least: float = 1.0) -> float:
         """The share of a step (m, 3) from x that can be gone without an impact.
@@ -250,23 +301,43 @@ class ContactSurface:
         return least
 
     def collision_free_step_of(
-        self, pairs: Pairs, x: Floats, step: Floats, nearest: Floats | None = None
+        self, pairs: Pairs, x: Floats, step: Floats, distances: Floats, moved: Floats, ways: Floats
     ) -> float:
         """The share up to which none of these pairs has an impact.
 
-        They are no nearer at x than ``nearest`` [m], (k,), where that is known.
+        They had ``distances`` (k,) before vertices ``moved`` (m,) to x; on the step these go
+        ``ways`` (m,), all [m] and but for what all vertices have in common.
         """
-        bounds = np.zeros(len(pairs)) if nearest is None else nearest
-        given = pairs.kinds, pairs.quads, x, step, bounds, _SLOWNESS, self._floor(x)
-        return _least_of(partial(boxes.earliest_of_pairs, *given), len(pairs))
+        given = pairs.kinds, pairs.quads, x, step, distances, moved, ways
+        find = partial(boxes.earliest_of_pairs, *given, _SLOWNESS, self._floor(x))
+        return _least_of(find, len(pairs))
 
-    def cannot_meet(self, x: Floats, nearest: float, way: float) -> bool:
-        """Whether no pair that is so far apart at x has an impact while no vertex goes farther.
+    def squares_in_reach(
+        self, pairs: Pairs, reach: Floats, distances: Floats, moved: Floats, x: Floats
+    ) -> Floats:
+        """D [m²] of pairs at x (m, 3), (k,), infinite of those out of reach.
 
-        Of the way of a stencil, its mean taken off, a point has up to 1.5 of the longest; see
-        ``boxes.time_of_impact``.
+        They had ``distances`` (k,) before vertices ``moved`` (m,) to x.
         """
-        return (1.0 - _SLOWNESS) * (nearest - self._floor(x)) >= 3.0 * way
+        found = np.empty(len(pairs))
+        given = pairs.kinds, pairs.quads, reach, distances, moved, x
+        in_parts(partial(squares_in_reach, *given), len(pairs), found)
+        return found
+
+    def cannot_meet(self, x: Floats, room: float, skin: Floats, moved: Floats, way: Floats) -> bool:
+        """Whether no pair that had more than room and skins between its sides has an impact.
+
+        The skin of a side is the widest of its vertices'. These have ``moved`` since, to x, and
+        now go a ``way``; each (m,) and [m]. Until no more than a share of about ``_SLOWNESS`` is
+        left of their distance, nothing stops a pair.
+        """
+        share = 1.0 - (1.0 + boxes.NEAR_ENOUGH) * _SLOWNESS
+        half = 0.5 * (room - self._floor(x))
+        for prims in (self._points, self.triangles, self.edges):
+            wide, gone, to_go = (of[prims].max(axis=1) for of in (skin, moved, way))
+            if (share * (half + wide - gone) < to_go).any():
+                return False
+        return True
 
     def _floor(self, x: Floats) -> float:
         """What rounding of coordinates cannot close [m]."""
@@ -356,14 +427,14 @@ def _ends(count: int) -> Ints:
     return np.linspace(0, count, parts + 1).astype(np.int64)
 
 
-def _all_of(find: Callable[[int, int, Ints], int], count: int) -> list[Ints]:
-    """What ``find(first, last, found)`` finds of rows in order, whose number is not known."""
+def _all_of(find: Callable[[int, int, Ints], int], count: int, each: float) -> list[Ints]:
+    """What ``find(first, last, found)`` finds of rows in order, about so much of each."""
     ends = _ends(count)
     found: list[Ints] = [np.zeros((0, 2), dtype=np.int64)] * (len(ends) - 1)
 
     def task(n: int) -> None:
         first, last = ends[n], ends[n + 1]
-        room = np.empty((16 * (last - first) + 64, 2), dtype=np.int64)
+        room = np.empty((int(each * (last - first)) + 64, 2), dtype=np.int64)
         many = find(first, last, room)
         if many > len(room):
             room = np.empty((many, 2), dtype=np.int64)

@@ -70,7 +70,8 @@ class PairScales:
         if self._given is not None:
             stiffness = np.full(len(pairs), self._given)
         else:
-            parts = surface.parts[pairs.quads[:, [0, 3]].T]
+            alone = surface.n_parts == 1
+            parts = np.zeros((2, 1), np.int64) if alone else surface.parts[pairs.quads[:, [0, 3]].T]
             stiffness = self._pressure(parts, self._between(*parts), reach)
         return reach, stiffness * reach * surface.weights(pairs)
 

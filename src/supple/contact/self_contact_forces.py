@@ -32,29 +32,32 @@ from supple.mesh.points import CarriedPoints
 
 _BLOCKS = 10  # of four vertices, on and above the diagonal
 _NEARBY = 2.0  # reaches: how far apart pairs may be that get room in the matrix
-_SKIN = 0.5  # reaches, or
-_SKIN_OF_EDGES = 0.1  # edges: twice how far vertices may go before near is looked for anew,
-_AHEAD = 3.0  # or so many times as far as they went in the last stage,
-_WIDEST = 1.0  # reaches at most
+_SKIN = 0.25  # reaches, or
+_SKIN_OF_EDGES = 0.05  # edges: how far vertices may go before near is looked for anew,
+_AHEAD = 1.6  # and so many times as far as they went in the last stage,
+_WIDEST = 2.0  # reaches at most
 _LOOKED_AT = 3  # shapes whose pairs are kept: where a stage begins, may begin, and ends
 _FRICTION_ROUNDS = 4  # in which pressures and directions of friction follow the shape
 _SAME_FRICTION = 0.02  # share of friction by which it may still change
 _EPSILON = float(np.finfo(float).eps)
-_ROUNDED_UP = 1.0 + 1e-9
 
 
 class _Found(NamedTuple):
-    """All pairs that were nearer than their room and a skin where the surface once was."""
+    """All pairs that were nearer than their room and skins where the surface once was."""
 
     x: Floats
     """(m, 3)."""
-    skin: float
-    """[m]"""
+    skin: Floats
+    """[m], (m,)"""
     pairs: Pairs
     reach: Floats
     weights: Floats
     distances: Floats
     """At x [m], (k,)."""
+
+    def holds(self, moved: Floats) -> bool:
+        """Whether nothing else may be in room where vertices have moved by so much [m], (m,)."""
+        return bool((moved <= self.skin).all())
 
 
 @dataclass(eq=False)
@@ -84,6 +87,7 @@ class _Near:
         """Where their blocks belong."""
         return Couplings(self.points, self.pairs.quads)
 
+
 class SelfContactForces:
     """The surface of one body against itself."""
 
@@ -100,8 +104,9 @@ class SelfContactForces:
         """The largest d̂ [m]."""
         edges = _SKIN_OF_EDGES * float(np.median(self._surface.lengths))
         room = self.scales.room
-        self._least_skin = self._skin = max(_SKIN * float(room.min()), edges)
-        self._widest_skin = max(_WIDEST * float(room[np.isfinite(room)].min()), self._skin)
+        self._least_skin = max(_SKIN * float(room.min()), edges)
+        self._widest_skin = _WIDEST * float(room[np.isfinite(room)].min())
+        self._skin = np.full(len(room), self._least_skin)
         self._found: _Found | None = None
         self._looked_at: deque[_Near] = deque(maxlen=_LOOKED_AT)
         self._placed: tuple[Floats, Floats] | None = None
@@ -135,38 +140,36 @@ class SelfContactForces:
                 self._looked_at.append(known)  # the last one to be forgotten
                 return known
         found = self._candidates(x)
-        nearest = found.distances - 2 * _spread(x - found.x)
-        possible = np.flatnonzero(nearest < _ROUNDED_UP * found.reach)
-        squares = self._surface.squared_distances(found.pairs.of(possible), x)
-        within = squares < found.reach[possible] ** 2
-        active = possible[within]
+        given = found.pairs, found.reach, found.distances, _ways(x - found.x), x
+        squares = self._surface.squares_in_reach(*given)
+        active = np.flatnonzero(squares < np.inf)
         pairs = found.pairs.of(active)
-        least = float(np.sqrt(squares[within].min(initial=np.inf)))
-        given = found.reach[active], found.weights[active], self._surface.bounds(pairs), least
-        self._looked_at.append(_Near(self._points, x, pairs, *given))
+        least = float(np.sqrt(squares[active].min(initial=np.inf)))
+        of_pairs = found.reach[active], found.weights[active], self._surface.bounds(pairs), least
+        self._looked_at.append(_Near(self._points, x, pairs, *of_pairs))
         return self._looked_at[-1]
 
     def _candidates(self, x: Floats) -> _Found:
         """Pairs that may be in reach near x, kept while x is near."""
         found = self._found
-        if found is not None and 2 * _spread(x - found.x) <= found.skin:
+        if found is not None and found.holds(_ways(x - found.x)):
             return found
-        pairs = self._surface.candidates(x, self.scales.room + self._skin)
-        distances = np.sqrt(self._surface.squared_distances(pairs, x))
-        near = np.flatnonzero(distances < self.scales.room[pairs.quads[:, 0]] + self._skin)
-        pairs = pairs.of(near)
-        self._found = _Found(x, self._skin, pairs, *self.scales.of(pairs), distances[near])
+        pairs, distances = self._surface.near(x, self.scales.room, self._skin)
+        self._found = _Found(x, self._skin, pairs, *self.scales.of(pairs), distances)
         return self._found
 
     def _look_ahead(self, start: Floats) -> None:
         """Find pairs for a whole stage at once, if it goes about as far as the last one."""
-        x = self._places(start)
-        if self._began_at is not None:
-            way = _spread(x - self._began_at)
-            self._skin = min(max(_AHEAD * way, self._least_skin), self._widest_skin)
-            if self._found is not None and 2 * (_spread(x - self._found.x) + way) > self._found.skin:
-                self._found = None
+        x, last = self._places(start), self._began_at
         self._began_at = x
+        if last is None:
+            return
+        ways = _ways(x - last)
+        ahead = np.minimum(_AHEAD * ways, self._widest_skin)
+        self._skin = self._least_skin + ahead
+        found = self._found
+        if found is not None and not found.holds(_ways(x - found.x) + np.minimum(ways, ahead)):
+            self._found = None
 
     @property
     def has_smoothed_friction(self) -> bool:
@@ -238,11 +241,10 @@ class SelfContactForces:
             return 1.0
         x = self._places(u)
         found = self._candidates(x)
-        moved, way = _spread(x - found.x), _spread(on_surface)
-        nearest = found.distances - 2 * moved
-        least = self._surface.collision_free_step_of(found.pairs, x, on_surface, nearest)
-        others = float(self.scales.room.min()) + found.skin - 2 * moved
-        if self._surface.cannot_meet(x, others, least * way):
+        moved, ways = _ways(x - found.x), _ways(on_surface)
+        known = found.pairs, x, on_surface, found.distances, moved, ways
+        least, room = self._surface.collision_free_step_of(*known), float(self.scales.room.min())
+        if self._surface.cannot_meet(x, room, found.skin, moved, least * ways):
             return least
         return self._surface.collision_free_step(x, on_surface, least)
 
@@ -337,7 +339,10 @@ class SelfContactForces:
         return Couplings(self._points, stencils).keys
 
 
-def _spread(ways: Floats) -> float:
-    """Half of how far any two may go apart or together, or a little more [m], on ways (m, 3)."""
+def _ways(ways: Floats) -> Floats:
+    """How far each vertex goes on ways (m, 3), but for what all have in common [m], (m,).
+
+    No two come nearer to each other than by the sum of both.
+    """
     middle = 0.5 * (ways.min(axis=0) + ways.max(axis=0))
-    return float(np.sqrt(((ways - middle) ** 2).sum(axis=1).max()))
+    return np.asarray(np.sqrt(((ways - middle) ** 2).sum(axis=1)))

@@ -27,7 +27,7 @@ _MAX_OUTER_ITERATIONS = 50  # of the augmented Lagrangian
 _CLOSER_BY_ROUND = 0.1  # share of the residual that a round may leave where others follow
 _MOST_CUT_SHORT = 8  # times as many steps, where a fixed number of full ones is asked for
 _FIXED_ACCURACY = 1e-4  # relative residual of linear solves where their number is fixed,
-_FIXED_AMONG_BARRIERS = 1e-6  # and where what is soft has little say in it
+_FIXED_AMONG_BARRIERS = 1e-5  # and where what is soft has little say in it
 
 
 class ActiveSetLoop:

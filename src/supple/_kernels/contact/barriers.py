@@ -13,10 +13,19 @@ import math
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
-from supple._kernels.contact.closest import EDGE_EDGE, apart, closest, dot_of, place
+from supple._kernels.contact.closest import (
+    EDGE_EDGE,
+    apart,
+    closest,
+    distance,
+    dot_of,
+    nearing,
+    place,
+)
 
 _SWEEPS = 30
 _R2 = math.sqrt(2.0)
+ROUNDED_UP = 1.0 + 1e-9
 
 
 @pointwise
@@ -63,6 +72,41 @@ def squared_distances(kinds, quads, x, first, last, squares):
         place(x, quads[k], y)
         closest(kinds[k], y, c, e)
         squares[k] = apart(y, c, r)
+
+
+@kernel
+def squares_in_reach(kinds, quads, reach, distances, moved, x, first, last, squares):
+    """Fills D (k,) [m²] of the stencils first to last, infinite where that is out of reach.
+
+    They had ``distances`` (k,) before vertices ``moved`` (m,) [m] to x.
+    """
+    y, c, e, r = np.empty((4, 3)), np.empty(4), np.empty((2, 4)), np.empty(3)
+    for k in range(first, last):
+        squares[k] = np.inf
+        if distances[k] - nearing(kinds[k], quads[k], moved) < ROUNDED_UP * reach[k]:
+            place(x, quads[k], y)
+            closest(kinds[k], y, c, e)
+            D = apart(y, c, r)
+            squares[k] = np.inf if reach[k] * reach[k] <= D else D
+
+
+@kernel
+def side_distances(kind, prims, others, sides, x, room, skins, other_skins, first, last, distances):
+    """Fills d [m] (k,) of sides first to last, infinite from their room and skins on.
+
+    ``sides`` (k, 2) are of primitives and of others, whose skins are (p,) and (o,); the room (m,)
+    is that of the first vertex.
+    """
+    quad, split = np.empty(4, dtype=np.int64), prims.shape[1]
+    y, c, e, r = np.empty((4, 3)), np.empty(4), np.empty((2, 4)), np.empty(3)
+    for k in range(first, last):
+        p, o = sides[k, 0], sides[k, 1]
+        for a in range(4):
+            quad[a] = prims[p, a] if a < split else others[o, a - split]
+        place(x, quad, y)
+        d = distance(kind, y, c, e, r)
+        within = d < room[quad[0]] + skins[p] + other_skins[o]
+        distances[k] = d if within else np.inf
 
 
 @kernel

@@ -9,13 +9,13 @@ import math
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
-from supple._kernels.contact.closest import EDGE_EDGE, VERTEX_FACE, apart, closest, place
+from supple._kernels.contact.closest import EDGE_EDGE, VERTEX_FACE, apart, closest, nearing, place
 
 FREE, HELD, ALONE = -1, -2, 0
 """Groups of vertices: on their own, at rest for ever, or from 0 on of one that cannot bend."""
 _DEPTH = 64
 _ADVANCES = 10_000
-_NEAR_ENOUGH = 0.1
+NEAR_ENOUGH = 0.1
 """Share by which sides may be farther apart at an impact than they are meant to be."""
 _LOWEST = 0.02
 """Share of what rounding cannot close, below which nothing comes nearer."""
@@ -224,7 +224,7 @@ def time_of_impact(kind, y, way, slowness, floor, latest, c, e, r, at):
     time = 0.0
     for _ in range(_ADVANCES):
         left = d - floor - enough
-        if time > 0.0 and left <= _NEAR_ENOUGH * enough:
+        if time > 0.0 and left <= NEAR_ENOUGH * enough:
             break
         _normal(kind, parameters, at, r)
         advance = max(left / longest, _time_apart(at, way, split, r, floor + enough))
@@ -292,54 +292,38 @@ def earliest_impact(
 
 
 @kernel
-def earliest_of_pairs(kinds, quads, x, step, nearest, slowness, floor, first, last):
+def earliest_of_pairs(kinds, quads, x, step, distances, moved, ways, slowness, floor, first, last):
     """The same for the stencils first to last, whose points are ``quads`` (k, 4).
 
-    Those that are ``nearest`` (k,) [m] at the least are not looked at where that is far enough.
+    They had ``distances`` (k,) [m] before vertices ``moved`` (m,) to x. Those that are far enough
+    apart for the ``ways`` (m,) [m] of vertices, but for what all have in common, are not looked at.
     """
-    latest = 1.0
+    latest, share = 1.0, 1.0 - (1.0 + NEAR_ENOUGH) * slowness
     y, way, at = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3))
     c, e, r = np.empty(4), np.empty((2, 4)), np.empty(3)
     for k in range(first, last):
-        place(step, quads[k], way)
-        if (1.0 - slowness) * (nearest[k] - floor) >= latest * _longest(way, kinds[k]):
+        left = distances[k] - nearing(kinds[k], quads[k], moved) - floor
+        if left > 0.0 and share * left >= latest * nearing(kinds[k], quads[k], ways):
             continue
         place(x, quads[k], y)
+        place(step, quads[k], way)
         time = time_of_impact(kinds[k], y, way, slowness, floor, latest, c, e, r, at)
         latest = min(latest, time)
     return latest
 
 
-@pointwise
-def _longest(way, kind):
-    """How much nearer the sides of a stencil can come to each other on the way (4, 3) of points.
-
-    As ``time_of_impact`` reckons: what both have in common, their mean, does not count.
-    """
-    split, total, side = 1 if kind == VERTEX_FACE else 2, 0.0, 0.0
-    mean = np.empty(3)
-    for i in range(3):
-        mean[i] = 0.25 * (way[0, i] + way[1, i] + way[2, i] + way[3, i])
-    for a in range(4):
-        if a == split:
-            total, side = side, 0.0
-        square = 0.0
-        for i in range(3):
-            square += (way[a, i] - mean[i]) ** 2
-        side = max(side, math.sqrt(square))
-    return total + side
-
-
 @kernel
-def pair_reach(quads, split, X, parts, wanted, close, values, starts, nexts, share, reach):
-    """Fills the reach d̂ (k,) of stencils whose first side has ``split`` vertices.
+def pair_reach(
+    quads, split, X, parts, wanted, close, values, starts, nexts, share, first, last, reach
+):
+    """Fills the reach d̂ (k,) of stencils first to last; first sides have ``split`` vertices.
 
     It is what both parts of the surface want, or what the sorted pairs of parts ``close`` are to
     have instead. Sides that are neighbours in the mesh, joined by an edge of the graph ``starts``,
     ``nexts``, do not push while they are as far apart as at rest, in X.
     """
     y, c, e, r = np.empty((4, 3)), np.empty(4), np.empty((2, 4)), np.empty(3)
-    for k in range(len(quads)):
+    for k in range(first, last):
         p, q = parts[quads[k, 0]], parts[quads[k, 3]]
         found = min(wanted[p], wanted[q])
         if len(close):

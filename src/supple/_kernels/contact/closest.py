@@ -138,3 +138,14 @@ def distance(kind, y, c, e, r):
     """d, by way of work arrays (4,), (2, 4) and (3,)."""
     closest(kind, y, c, e)
     return math.sqrt(apart(y, c, r))
+
+
+@pointwise
+def nearing(kind, quad, ways):
+    """By how much the sides of a stencil are nearer at the most, once vertices went ``ways``."""
+    split, total, side = 1 if kind == VERTEX_FACE else 2, 0.0, 0.0
+    for a in range(4):
+        if a == split:
+            total, side = side, 0.0
+        side = max(side, ways[quad[a]])
+    return total + side

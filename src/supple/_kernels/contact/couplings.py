@@ -1,7 +1,7 @@
 """Sums of the blocks that stencils add to a matrix, row by row.
 
-An *entry* is a block of one stencil, of the vertices in its slots a and b: code (k · 6 + a) · 6 + b,
-with a the one that has the lower number in the body. Entries stand row after row, in the order of
+An *entry* is a block of one stencil, of the vertices in its slots a and b, of which a has the lower
+number in the body; its code is (k · 6 + a) · 6 + b. Entries stand row after row, in the order of
 stencils in each, so that sums have one order whoever adds them up.
 """
 

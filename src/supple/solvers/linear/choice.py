@@ -25,8 +25,9 @@ class AutomaticSolver(LinearSolver):
     """A lagged Cholesky factorization where MKL is installed, conjugate gradients elsewhere.
 
     Where much of a matrix is there for pairs that come and go, conjugate gradients have the first
-    word. Beyond ``direct_limit`` vertices a factor takes too much memory, and ``Multigrid`` takes over on
-    any machine. For woven cloth it is as fast as a factor from ``multigrid_from`` crossings on.
+    word. Beyond ``direct_limit`` vertices a factor takes too much memory, and ``Multigrid`` takes
+    over on any machine. For woven cloth it is as fast as a factor from ``multigrid_from`` crossings
+    on.
     """
 
     direct_limit: int = parameter(150_000, "vertices beyond which a factor takes too much memory")

@@ -11,7 +11,9 @@ from supple.core.types import Bools, Floats
 from supple.solvers.interface import BoundSolver, Frames
 from supple.solvers.linear.conjugate_gradients import BlockJacobi
 
-_WORTH = 7.0  # iterations over √n: what a sheet's new pattern and factor take; those of solids more
+_WORTH = (
+    10.0  # iterations over √n: what a sheet's new pattern and factor take; those of solids more
+)
 _FIRST_PAUSE = 4  # matrices that the direct solver takes once iterations were of no use,
 _LONGEST_PAUSE = 64  # and at most, as they are of no use again and again
 
