@@ -1,6 +1,8 @@
 """A large cloth folded on itself: what a step of one Newton iteration takes, with friction.
 
-A strip lies in five layers that press on each other and slide.
+A strip lies in five layers that press on each other and slide: as they meet, from one state again
+and again; and on a floor, with weight, step after step. What contact alone takes is measured beside
+the IPC Toolkit, at the same places.
 
 ``python -m benchmarks self_contact [--cells N] [--steps N] [--before SRC]``; SRC is the source
 folder of another version of Supple, which is measured after this one, in a process of its own.
@@ -21,14 +23,19 @@ import numpy as np
 
 import supple as sp
 from benchmarks.timing import table
+from benchmarks.toolkit_pairs import compared
 
 LAYERS = 5
 APART = 0.217
 """Edges between layers, where they begin to push at 0.228: 0.2 of the mean edge."""
 
+_ABOVE_FLOOR = 1e-4
+"""How far above the floor the lowest layer starts [m]."""
 
-def folded(cells: int, contact: sp.SelfContact | None) -> sp.Simulation:
+
+def folded(cells: int, contact: sp.SelfContact | None, *, on_floor: bool = False) -> sp.Simulation:
     """A strip of five square layers, each of ``cells`` by ``cells`` squares, folded and at work."""
+    floor = sp.Plane(normal=(0, 0, 1), offset=-_ABOVE_FLOOR, friction=0.3)
     flat = sp.SheetMesh.grid((float(LAYERS), 1.0), (LAYERS * cells, cells))
     edge = 1.0 / cells
     s, y = flat.vertices[:, 0], flat.vertices[:, 1]
@@ -45,35 +52,41 @@ def folded(cells: int, contact: sp.SelfContact | None) -> sp.Simulation:
         self_contact=contact,
         damping=sp.ClothStrainRate(matched=0.01),
         dt=1 / 200,
+        gravity=(0, 0, -9.81) if on_floor else (0, 0, 0),
+        obstacles=[floor] if on_floor else [],
     )
     sim.state.u = start - flat.vertices
     sim.state.v = np.column_stack([0.2 * (layer % 2), 0 * layer, -0.01 * layer])
     return sim
 
 
+SCENES = {
+    "none": (None, False),
+    "frictionless": (sp.SelfContact(), False),
+    "friction": (sp.SelfContact(friction=0.3), False),
+    "friction, on a floor": (sp.SelfContact(friction=0.3), True),
+}
+
+
 def measured(cells: int, steps: int) -> dict[str, float]:
     """Seconds on the clock and of processors for a step, and what it met."""
     found: dict[str, float] = {}
-    for name, contact in (
-        ("none", None),
-        ("frictionless", sp.SelfContact()),
-        ("friction", sp.SelfContact(friction=0.3)),
-    ):
-        sim = folded(cells, contact)
+    for name, (contact, on_floor) in SCENES.items():
+        sim = folded(cells, contact, on_floor=on_floor)
         sim.step()
         kept = sim.snapshot()
-        clock, processors, iterations = [], [], 0
+        clock, processors, iterations, pairs = [], [], 0, []
         for _ in range(steps):
-            sim.restore(kept)
+            if not on_floor:
+                sim.restore(kept)
             began = time.perf_counter(), time.process_time()
             sim.step()
             clock.append(time.perf_counter() - began[0])
             processors.append(time.process_time() - began[1])
             iterations += sim.stats.iterations
+            pairs.append(sim.stats.contacts if contact is not None else 0)
         found |= {f"{name} clock": median(clock), f"{name} processors": median(processors)}
-        found[f"{name} iterations"] = iterations / steps
-        if contact is not None:
-            found["pairs"] = sim.stats.contacts
+        found |= {f"{name} iterations": iterations / steps, f"{name} pairs": median(pairs)}
     found["vertices"] = sim.body.n_vertices
     return found
 
@@ -94,12 +107,16 @@ def main(given: list[str] | None = None) -> int:
         versions["before"] = _measured_with(asked.before, asked.cells, asked.steps)
     headers = ["", "vertices", "pairs", "self-contact", "iterations", "s a step", "s of processors"]
     rows = [
-        [version, f["vertices"], f["pairs"] if name != "none" else 0, name]
+        [version, f["vertices"], f[f"{name} pairs"], name]
         + [f[f"{name} {what}"] for what in ("iterations", "clock", "processors")]
         for version, f in versions.items()
-        for name in ("none", "frictionless", "friction")
+        for name in SCENES
     ]
     print(table(headers, rows))
+    sim = folded(asked.cells, sp.SelfContact(friction=0.3))
+    sim.step()
+    headers = ["", "s", "of processors", "toolkit, s", "of processors"]
+    print(table(headers, compared(sim)))
     return 0
 
 

@@ -127,6 +127,42 @@ def test_what_was_near_before_does_not_change_a_byte():
     np.testing.assert_array_equal(layers.friction(v), fresh.friction(v))
 
 
+def test_what_is_known_to_be_near_does_not_change_how_far_a_step_goes():
+    """Whether all are looked at, or only pairs that were near elsewhere; and of these not all."""
+    layers, u, _ = folded(0.0)
+    surface, rng = layers._surface, np.random.default_rng(6)
+    found = []
+    for size in (0.0, 1e-4, 1e-3, 3e-3, 1e-2, 0.1):
+        layers.begin(u)
+        ways = size * rng.normal(size=(2, *u.shape))
+        ways[1, : len(u) // 20] *= 20.0  # some go far
+        for way in (*ways, ways[0] + 0.3):
+            x, step = (np.ascontiguousarray(each) for each in (surface.carried.moved(u), way))
+            share = layers.collision_free_step(u, way)
+            assert share == surface.collision_free_step(x, step)
+            found.append(share)
+        u = u + 0.5 * found[-3] * ways[0]
+    assert found[0] == found[2] == 1.0
+    assert 0 < min(found) < 0.1
+    assert len(set(found)) > 6
+
+
+def test_pairs_in_reach_are_found_from_those_that_were_near():
+    layers, u, _ = folded(0.0)
+    rng = np.random.default_rng(7)
+    for size in (1e-5, 1e-4, 1e-3, 1e-3, 2e-3):
+        u = u + size * rng.normal(size=u.shape)
+        u[: len(u) // 30, 2] += 3 * size  # some go farther
+        near = layers._near(u)
+        assert near.least > 0
+        everywhere = layers._surface.candidates(near.x, layers.scales.room)
+        reach = layers.scales.of(everywhere)[0]
+        squares = layers._surface.squared_distances(everywhere, near.x)
+        expected = everywhere.of(squares < reach**2)
+        np.testing.assert_array_equal(near.pairs.quads, expected.quads)
+        np.testing.assert_array_equal(near.pairs.sides, expected.sides)
+
+
 # -- where pairs push, and how hard -----------------------------------------------------------
 
 

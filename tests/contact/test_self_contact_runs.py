@@ -57,6 +57,32 @@ def test_room_in_the_matrix_is_seldom_made(monkeypatch):
     assert 0 < len(made) < 0.2 * spent
 
 
+def test_steps_of_one_iteration_are_those_of_a_factor():
+    """Where conjugate gradients stand in for it."""
+    runs = []
+    for linear in (sp.AutomaticSolver(), sp.Cholesky()):
+        contact = sp.SelfContact(friction=0.3)
+        solver = sp.Newton(iterations=1, linear=linear)
+        given = {"self_contact": contact, "dt": 1 / 200, "damping": DAMPING}
+        sim = meeting(speed=0.02, gap=0.03, cells=17, solver=solver, **given)
+        u = sim.state.u.copy()
+        u[len(u) // 2 :, 2] -= 0.018
+        sim.state.u = u
+        positions, counts = [], []
+        for _ in range(4):
+            sim.step()
+            positions.append(sim.state.u.copy())
+            counts.append((sim.stats.contacts, sim.stats.factorizations))
+        runs.append((np.array(positions), np.array(counts).T))
+    (mine, (pairs, few)), (exact, (same_pairs, many)) = runs
+    assert pairs.max() > 1000
+    np.testing.assert_array_equal(pairs, same_pairs)
+    assert few[0] == 0
+    assert (many > 0).all()
+    went = np.abs(np.diff(exact, axis=0)).max()
+    assert np.abs(mine - exact).max() < 1e-4 * went
+
+
 def rising_ball(kind: str) -> sp.Obstacle:
     """A ball of 10 cm that goes up by 30 cm a second."""
     if kind == "sphere":

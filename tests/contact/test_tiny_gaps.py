@@ -18,7 +18,9 @@ FAR = np.array([31.0, -11.0, 5.0])
 
 def time_of_impact(kind: int, y: np.ndarray, way: np.ndarray, floor: float = FLOOR) -> float:
     quads = np.arange(4)[None]
-    return boxes.earliest_of_pairs(np.array([kind]), quads, y, way, 0.1, floor, 0, 1)
+    near, still = np.zeros(1), np.zeros(4)
+    known = near, still, still  # nothing that would tell it is far
+    return boxes.earliest_of_pairs(np.array([kind]), quads, y, way, *known, 0.1, floor, 0, 1)
 
 
 def side(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from supple.core import sparse
 from supple.core.sparse import BlockPattern, GrowingPattern
 
 
@@ -51,3 +52,39 @@ def test_room_that_is_too_large_is_given_up():
     growing.sum(values, more, np.zeros((len(more), 3, 3)), lambda: none)
     growing.sum(values, np.array([2 * n + 9]), block, lambda: none)
     assert growing.pattern.n_blocks == own.n_blocks + 1
+
+
+def test_large_patterns_have_no_room_that_is_not_needed(monkeypatch):
+    """Beyond some size a factor of what is not there costs more than another analysis."""
+    monkeypatch.setattr(sparse, "_LARGE", 30)
+    own, n = chain(40), 40
+    growing, block = GrowingPattern(own), np.zeros((1, 3, 3))
+    values, asked = np.zeros((own.n_blocks, 3, 3)), []
+
+    def reserve() -> np.ndarray:
+        asked.append(1)
+        return np.array([7])
+
+    assert growing.pattern.passing == 0
+    growing.sum(values, np.array([3]), block, reserve)
+    assert asked
+    assert growing.pattern.passing == 2  # few: room costs little
+    many = np.concatenate([np.arange(3, n), n + np.arange(4, n), 2 * n + np.arange(5, n)])
+    growing.sum(values, many, np.zeros((len(many), 3, 3)), reserve)
+    assert len(asked) == 1
+    assert growing.pattern.passing == len(many)
+    growing.sum(values, np.array([3]), block, reserve)  # and is given back
+    assert len(asked) == 2
+    assert growing.pattern.passing == 2
+
+
+def test_products_are_those_of_the_whole_matrix_in_any_number_of_parts(monkeypatch):
+    rng = np.random.default_rng(1)
+    own = chain(50).with_keys(np.array([4, 17, 2 * 50 + 40, 30 * 50 + 44]))
+    values, x = rng.normal(size=(own.n_blocks, 3, 3)), rng.normal(size=(50, 3))
+    values[own.rows == own.cols] += values[own.rows == own.cols].transpose(0, 2, 1)
+    expected = (own.full(values) @ x.ravel()).reshape(50, 3)
+    for blocks in (1000, 40, 9, 1):
+        monkeypatch.setattr(sparse, "_BLOCKS_OF_A_PART", blocks)
+        parts = BlockPattern(own.indptr, own.cols)
+        np.testing.assert_allclose(parts.multiply(values, x), expected, atol=1e-13)
