@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,15 +19,13 @@ from supple._kernels.contact.barriers import (
 )
 from supple._kernels.contact.closest import EDGE_EDGE, VERTEX_FACE
 from supple.bodies.elastic_body import ElasticBody
+from supple.contact.partwise import all_of, in_parts, least_of
 from supple.core.errors import MissingExtra
-from supple.core.threads import run_all, thread_count
 from supple.core.types import Floats, Ints
 from supple.mesh.group import own_edges, own_surface
 from supple.mesh.points import CarriedPoints
 
 _IN_A_LEAF = 4
-_WORTH_A_THREAD = 500
-"""Primitives or pairs."""
 _PARALLEL = 1e-3
 """Squared sine, by the edges at rest, below which barriers between edges are smoothed."""
 _SLOWNESS = 0.1
@@ -264,7 +261,7 @@ class ContactSurface:
             same = kind == EDGE_EDGE
             given = prims, of_prims, others, of_others, order, nodes, self._groups, same
             each = self._many_each[kind]
-            parts = _all_of(partial(boxes.overlapping, *given), len(prims), each)
+            parts = all_of(partial(boxes.overlapping, *given), len(prims), each)
             sides = np.concatenate(parts)
             self._many_each[kind] = max(_LEAST_ROOM, _MORE_ROOM * len(sides) / len(prims))
             yield prims, others, kind, rows, sides, skins
@@ -297,7 +294,7 @@ class ContactSurface:
             order, nodes = _tree(of_others)
             given = kind, x, step, prims, of_prims, others, of_others, order, nodes, self._groups
             find = partial(boxes.earliest_impact, *given, _SLOWNESS, floor)
-            least = min(least, _least_of(find, len(prims)))
+            least = min(least, least_of(find, len(prims)))
         return least
 
     def collision_free_step_of(
@@ -310,7 +307,7 @@ class ContactSurface:
         """
         given = pairs.kinds, pairs.quads, x, step, distances, moved, ways
         find = partial(boxes.earliest_of_pairs, *given, _SLOWNESS, self._floor(x))
-        return _least_of(find, len(pairs))
+        return least_of(find, len(pairs))
 
     def squares_in_reach(
         self, pairs: Pairs, reach: Floats, distances: Floats, moved: Floats, x: Floats
@@ -402,47 +399,6 @@ def toolkit() -> Any:
         return importlib.import_module("ipctk")
     except ImportError as error:
         raise MissingExtra("self-contact", "contact") from error
-
-
-def in_parts(fill: Callable[..., Any], count: int, *arrays: Any) -> None:
-    """Run ``fill(first, last, *arrays)``, which fills rows of arrays, on all rows."""
-    ends = _ends(count)
-    run_all([partial(fill, first, last, *arrays) for first, last in pairwise(ends)])
-
-
-def _least_of(find: Callable[[int, int], float], count: int) -> float:
-    """The least that ``find(first, last)`` finds of rows."""
-    ends = _ends(count)
-    found = np.ones(len(ends) - 1)
-
-    def task(n: int) -> None:
-        found[n] = find(ends[n], ends[n + 1])
-
-    run_all([partial(task, n) for n in range(len(found))])
-    return float(found.min())
-
-
-def _ends(count: int) -> Ints:
-    parts = max(1, min(thread_count(), count // _WORTH_A_THREAD))
-    return np.linspace(0, count, parts + 1).astype(np.int64)
-
-
-def _all_of(find: Callable[[int, int, Ints], int], count: int, each: float) -> list[Ints]:
-    """What ``find(first, last, found)`` finds of rows in order, about so much of each."""
-    ends = _ends(count)
-    found: list[Ints] = [np.zeros((0, 2), dtype=np.int64)] * (len(ends) - 1)
-
-    def task(n: int) -> None:
-        first, last = ends[n], ends[n + 1]
-        room = np.empty((int(each * (last - first)) + 64, 2), dtype=np.int64)
-        many = find(first, last, room)
-        if many > len(room):
-            room = np.empty((many, 2), dtype=np.int64)
-            find(first, last, room)
-        found[n] = room[:many]
-
-    run_all([partial(task, n) for n in range(len(found))])
-    return found
 
 
 def _tree(of: Floats) -> tuple[Ints, Floats]:

@@ -21,9 +21,10 @@ import numpy as np
 
 from supple._kernels.contact import barriers
 from supple.bodies.elastic_body import ElasticBody
-from supple.contact.contact_surface import ContactSurface, Pairs, in_parts, toolkit
+from supple.contact.contact_surface import ContactSurface, Pairs, toolkit
 from supple.contact.couplings import Couplings
 from supple.contact.pair_scales import PairScales
+from supple.contact.partwise import in_parts
 from supple.contact.self_contact import SelfContact
 from supple.contact.self_friction import LaggedFriction
 from supple.core.errors import InputError

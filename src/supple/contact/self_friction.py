@@ -8,8 +8,9 @@ from functools import cached_property, partial
 import numpy as np
 
 from supple._kernels.contact import rubbing
-from supple.contact.contact_surface import ContactSurface, Pairs, in_parts
+from supple.contact.contact_surface import ContactSurface, Pairs
 from supple.contact.couplings import Couplings
+from supple.contact.partwise import in_parts
 from supple.core.types import Floats, Ints
 from supple.mesh.points import CarriedPoints
 
