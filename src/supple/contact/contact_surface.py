@@ -29,7 +29,7 @@ _PARALLEL = 1e-3
 """Squared sine, by the edges at rest, below which barriers between edges are smoothed."""
 _SLOWNESS = 0.1
 """Share of a gap that a step may leave."""
-_STOPS_OFF = 0.15
+STOPS_OFF = 0.15
 """Share of the ways up to an impact by which the sides may still be apart then, and more."""
 _ROUNDINGS = 1000 * float(np.finfo(float).eps)
 """Times the largest coordinate: a gap that rounding cannot close."""
@@ -211,39 +211,46 @@ class ContactSurface:
             found[of_kind] = some
         return found
 
-    def candidates(self, x: Floats, room: Floats) -> Pairs:
-        """The pairs whose boxes at x (m, 3) overlap, in order.
+    def candidates(self, x: Floats, room: Floats, radii: Floats | None = None) -> Pairs:
+        """The pairs that may come near while vertices are within ``radii`` (m,) of x (m, 3).
 
-        Those of each first side are wider by the ``room`` [m] of its first vertex, (m,).
+        Near is the ``room`` [m] of the first vertex of the first side, (m,). They are in order.
+        Without radii they are those at x, by their boxes alone.
         """
         none = np.zeros((0, 6), dtype=np.int64)
         found = [(none[:, 0], none[:, :4], none[:, :2])]
-        for prims, others, kind, rows in self._kinds(x, x, float(room.max())):
+        widest = float(room.max())
+        if radii is not None:
+            widest += 2 * float(radii.max())
+        for prims, others, kind, rows in self._kinds(x, x, widest):
             of_prims, of_others = np.empty((len(prims), 6)), np.empty((len(others), 6))
-            boxes.swept_boxes(x, x, prims, room[prims[:, 0]], of_prims)
-            boxes.swept_boxes(x, x, others, np.zeros(len(others)), of_others)
+            far, aside = room[prims[:, 0]], np.zeros(len(others))
+            if radii is not None:
+                far, aside = far + radii[prims].max(axis=1), radii[others].max(axis=1)
+            boxes.swept_boxes(x, x, prims, far, of_prims)
+            boxes.swept_boxes(x, x, others, aside, of_others)
             order, nodes = _tree(of_others)
             same = kind == EDGE_EDGE
             given = prims, of_prims, others, of_others, order, nodes, self._groups, same
             sides = np.concatenate(_all_of(partial(boxes.overlapping, *given), len(prims)))
-            quads = np.concatenate([prims[sides[:, 0]], others[sides[:, 1]]], axis=1)
+            first, second = sides.T
+            quads = np.concatenate([prims[first], others[second]], axis=1)
             numbers = np.stack([of[side] for of, side in zip(rows, sides.T, strict=True)], axis=1)
-            found.append((np.full(len(sides), kind), quads, numbers))
+            pairs = Pairs(np.full(len(sides), kind), quads, numbers)
+            if radii is not None:
+                most = far[first] + aside[second]
+                pairs = pairs.of(self.squared_distances(pairs, x) < most * most)
+            found.append((pairs.kinds, pairs.quads, pairs.sides))
         return Pairs(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
-    def collision_free_step(self, x: Floats, step: Floats, known: Pairs | None = None) -> float:
-        """The share of a step (m, 3) from x, up to 1, that can be gone without an impact.
-
-        Pairs that are ``known`` to be near are looked at first: what they leave of the step has
-        smaller boxes.
-        """
-        floor, ways = self._floor(x), np.sqrt((step**2).sum(axis=1))
-        least = 1.0 if known is None else self.collision_free_step_of(known, x, step)
-        widest = floor + _STOPS_OFF * float(ways.max(initial=0.0))
+    def collision_free_step(self, x: Floats, step: Floats, most: float = 1.0) -> float:
+        """The share of a step (m, 3) from x, up to ``most``, that can be gone without an impact."""
+        floor, ways, least = self._floor(x), np.sqrt((step**2).sum(axis=1)), most
+        widest = floor + STOPS_OFF * float(ways.max(initial=0.0))
         for prims, others, kind, _ in self._kinds(x, x + step, widest):
             of_prims, of_others = np.empty((len(prims), 6)), np.empty((len(others), 6))
             for of, them in ((of_prims, prims), (of_others, others)):
-                room = floor + _STOPS_OFF * least * ways[them].max(axis=1)
+                room = floor + STOPS_OFF * least * ways[them].max(axis=1)
                 boxes.swept_boxes(x, x + least * step, them, room, of)
             order, nodes = _tree(of_others)
             given = kind, x, step, prims, of_prims, others, of_others, order, nodes, self._groups

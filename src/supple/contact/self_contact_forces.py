@@ -21,6 +21,7 @@ from supple._kernels.contact import barriers, boxes
 from supple.bodies.elastic_body import ElasticBody
 from supple.contact.carried import CarriedBlocks
 from supple.contact.contact_surface import ContactSurface, Pairs, in_parts, toolkit
+from supple.contact.near_pairs import NearPairs
 from supple.contact.pair_scales import PairScales
 from supple.contact.self_contact import SelfContact
 from supple.contact.self_friction import LaggedFriction
@@ -29,8 +30,6 @@ from supple.core.types import Floats, Ints
 
 _FIRST, _SECOND = np.triu_indices(4)
 _NEARBY = 2.0  # reaches: how far apart pairs may be that get room in the matrix
-_SKIN = 0.5  # reaches, or
-_SKIN_OF_EDGES = 0.1  # edges: twice how far vertices may go before near is looked for anew
 _FRICTION_ROUNDS = 4  # in which pressures and directions of friction follow the shape
 _SAME_FRICTION = 0.02  # share of friction by which it may still change
 _EPSILON = float(np.finfo(float).eps)
@@ -68,9 +67,7 @@ class SelfContactForces:
         """Reach and stiffness of pairs."""
         self.distance = self.scales.distance
         """The largest d̂ [m]."""
-        edges = _SKIN_OF_EDGES * float(np.median(self._surface.lengths))
-        self._skin = max(_SKIN * float(self.scales.room.min()), edges)
-        self._found: tuple[Floats, Pairs, Floats, Floats] | None = None
+        self._candidates = NearPairs(self._surface, self.scales)
         self._last: _Near | None = None
         self._placed: tuple[Floats, Floats] | None = None
         self._evaluated: tuple[Floats, float, Floats] | None = None
@@ -99,7 +96,7 @@ class SelfContactForces:
         last = self._last
         if last is not None and np.array_equal(x, last.x):
             return last
-        around, reach, weights = self._candidates(x)
+        around, reach, weights, _, _ = self._candidates.at(x)
         squares = self._surface.squared_distances(around, x)
         active = np.flatnonzero(squares < reach * reach)
         pairs = around.of(active)
@@ -107,17 +104,6 @@ class SelfContactForces:
         bounds = self._surface.bounds(pairs)
         self._last = _Near(x, pairs, reach[active], weights[active], bounds, least)
         return self._last
-
-    def _candidates(self, x: Floats) -> tuple[Pairs, Floats, Floats]:
-        """Pairs that may be in reach near x, with their reach and weight; kept while x is near."""
-        if self._found is not None and 2 * _farthest(x - self._found[0]) <= self._skin:
-            return self._found[1:]
-        pairs = self._surface.candidates(x, self.scales.room + self._skin)
-        far = self.scales.room[pairs.quads[:, 0]] + self._skin
-        pairs = pairs.of(self._surface.squared_distances(pairs, x) < far * far)
-        reach, weights = self.scales.of(pairs)
-        self._found = x, pairs, reach, weights
-        return pairs, reach, weights
 
     @property
     def has_smoothed_friction(self) -> bool:
@@ -184,12 +170,7 @@ class SelfContactForces:
         on_surface = np.ascontiguousarray(self._points.of(step))
         if not np.isfinite(on_surface).all():
             return 0.0
-        x = self._places(u)
-        known, _, _ = self._candidates(x)
-        at = self._found[0] if self._found is not None else x
-        if 4 * (_farthest(x - at) + _farthest(on_surface)) <= self._skin:
-            return self._surface.collision_free_step_of(known, x, on_surface)
-        return self._surface.collision_free_step(x, on_surface, known)
+        return self._candidates.collision_free_step(self._places(u), on_surface)
 
     def feasible_starts(self, start: Floats, ends: Sequence[Floats]) -> list[Floats]:
         """Places on the way from ``start`` to each of ``ends`` that are reached without impact.
@@ -291,8 +272,3 @@ class SelfContactForces:
         keys = np.empty(len(rows), dtype=np.int64)
         boxes.to_upper(rows, cols, self._ids, self._n, keys, blocks)
         return keys, blocks
-
-
-def _farthest(ways: Floats) -> float:
-    """The greatest length of vectors (m, 3)."""
-    return float(np.sqrt((ways**2).sum(axis=1).max(initial=0.0)))

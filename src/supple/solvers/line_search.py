@@ -21,6 +21,8 @@ class LineSearch:
     def __init__(self, problem: Problem, tolerance: float) -> None:
         self._problem, self._tolerance = problem, tolerance
         self._index = np.flatnonzero(problem.free)
+        self.free = 1.0
+        """The share of the last step that could be gone without an impact."""
 
     def target(self, here: Linearization) -> float:
         """Norm of the residual [N] that counts as balance."""
@@ -60,9 +62,10 @@ class LineSearch:
         ``strictly`` asks that the residual falls, too, where the potential does. Potentials are
         those with damping lagged at ``here``.
         """
-        problem, nonsmooth = self._problem, self._problem.active_set.nonsmooth
+        problem, active_set = self._problem, self._problem.active_set
+        nonsmooth = active_set.nonsmooth or active_set.has_barriers
         norm, slope = self.norm(here), self._slope(here, step)
-        length = problem.collision_free_step(here.u, step)
+        length = self.free = problem.collision_free_step(here.u, step)
         shortest = _SHORTEST_STEP * length
         while length >= shortest > 0.0:
             there = problem.linearize(here.stage, here.u + length * step)
