@@ -104,7 +104,8 @@ class NewtonIteration:
     def converge(self, here: Linearization, roughly: float = 0.0) -> Linearization:
         """Steps with line search, until forces balance or only ``roughly`` so, of those at play."""
         problem, line = self.problem, self.line
-        previous, assume_indefinite, shortened = 0.0, 0, False
+        previous, assume_indefinite = 0.0, 0
+        shortened = False
         for iteration in range(self._max_iterations):
             norm = line.norm(here)
             target = max(line.target(here), roughly * here.scale)
