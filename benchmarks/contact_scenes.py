@@ -1,10 +1,11 @@
 """The contact scenes of the Incremental Potential Contact authors' solver, with their own numbers.
 
-``python -m benchmarks contact_scenes FOLDER [--seconds S] [--steps N] [--keep CACHE] [NAME …]``,
-where the folder has ``examples/3D`` and ``meshes``. Each scene whose path contains one of the names
-runs in a process of its own, for at most so many seconds of processor time and steps. After each
-step the IPC Toolkit looks whether any two triangles cross. What was found is kept in the folder
-CACHE: a scene that was cut short, by its time or by a person, goes on where it was.
+``python -m benchmarks contact_scenes FOLDER [--seconds S] [--steps N] [--keep CACHE] [--told] [NAME
+…]``, where the folder has ``examples/3D`` and ``meshes``. Each scene whose path contains one of the
+names runs in a process of its own, for at most so many seconds of processor time and steps. After
+each step the IPC Toolkit looks whether any two triangles cross. What was found is kept in the
+folder CACHE: a scene that was cut short, by its time or by a person, goes on where it was.
+``--told`` runs nothing and tells what is kept.
 """
 
 from __future__ import annotations
@@ -54,7 +55,15 @@ class Progress:
         """As the file has it; where a step is there twice, the later one counts."""
         lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
         rows = [json.loads(line) for line in lines if line.endswith("}")]  # the last may be torn
-        return cls(file, {}, {row["step"]: row for row in rows})
+        about = file.with_suffix(".about.json")
+        told = json.loads(about.read_text(encoding="utf-8")) if about.exists() else {}
+        return cls(file, told, {row["step"]: row for row in rows})
+
+    def keep(self, **told: Any) -> None:
+        """What holds for all steps, and how the last run ended."""
+        self.told |= told
+        about = self.file.with_suffix(".about.json")
+        about.write_text(json.dumps(self.told), encoding="utf-8")
 
     def add(self, row: dict[str, Any]) -> None:
         """A step is done; what was found of those after it, in a run that was cut back, is void."""
@@ -82,9 +91,12 @@ class Run:
         self._sim = scene.simulation()
         self._steps, self._dt = scene.steps, scene.dt
         self._look = Crossings(self._sim, scene)
-        progress.told |= {"wanted": scene.steps, "dt": scene.dt}
-        progress.told |= {"notes": list(dict.fromkeys(scene.notes))}
-        progress.told["vertices"] = self._sim.body.n_vertices
+        progress.told.pop("failed", None)
+        progress.keep(
+            wanted=scene.steps,
+            notes=list(dict.fromkeys(scene.notes)),
+            vertices=self._sim.body.n_vertices,
+        )
         self._until = time.process_time() + seconds
 
     def go(self, record: Path) -> None:
@@ -140,11 +152,11 @@ def run(path: Path, name: str, folder: Path, seconds: float, most: int) -> None:
     try:
         Run(read(path), progress, seconds, most).go(folder / f"{name}.motion")
     except NotRead as missing:
-        progress.told["failed"] = f"not read: {missing}"
+        progress.keep(failed=f"not read: {missing}")
     except Stopped as stopped:
-        progress.told["failed"] = str(stopped)
+        progress.keep(failed=str(stopped))
     except Exception as failed:  # whatever it is, it counts
-        progress.told["failed"] = f"{type(failed).__name__}: {' '.join(str(failed).split())}"
+        progress.keep(failed=f"{type(failed).__name__}: {' '.join(str(failed).split())}")
     _tell(progress.summary())
 
 
@@ -211,14 +223,19 @@ class _Cut(Exception):
     """A scene is not at its end, so its row is not one to keep."""
 
 
-def found_of(path: Path, name: str, folder: Path, seconds: float, most: int) -> dict[str, Any]:
+def found_of(
+    path: Path, name: str, folder: Path, seconds: float, most: int, *, only_told: bool
+) -> dict[str, Any]:
     """What a scene has found; one that is at its end is only told."""
     files = [*files_of(path), Path(contact_scene_files.__file__)]
     mark = fingerprint(name, files=files)
     stem, cut = f"{name.replace('/', '_')}-{mark}", {}
 
     def go_on() -> dict[str, Any]:
-        found = _in_a_process(path, [str(folder), stem], seconds, most)
+        if only_told:
+            found = Progress.of(folder / f"{stem}.jsonl").summary()
+        else:
+            found = _in_a_process(path, [str(folder), stem], seconds, most)
         if "failed" in found or found["steps"] < found.get("wanted", 1):
             cut.update(found)
             raise _Cut
@@ -237,6 +254,7 @@ def main(given: list[str]) -> int:
     asked.add_argument("--seconds", type=float, default=60.0)
     asked.add_argument("--steps", type=int, default=1_000_000)
     asked.add_argument("--keep", type=Path, help="a folder for what was found")
+    asked.add_argument("--told", action="store_true", help="run nothing")
     asked.add_argument("--alone", nargs=2, help=argparse.SUPPRESS)
     options = asked.parse_intermixed_args(given)
     if options.alone:
@@ -254,7 +272,8 @@ def main(given: list[str]) -> int:
                 options.names and not any(part in name for part in options.names)
             ):
                 continue
-            found = found_of(path, name, folder, options.seconds, options.steps)
+            limits = options.seconds, options.steps
+            found = found_of(path, name, folder, *limits, only_told=options.told)
             rows.append(_row(name, found))
             print(rows[-1], file=sys.stderr, flush=True)
     headers = ["scene", "steps", "vertices", "pairs", "iterations", "substeps", "CPU s", "outcome"]
