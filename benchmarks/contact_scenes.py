@@ -1,9 +1,11 @@
 """The contact scenes of the Incremental Potential Contact authors' solver, with their own numbers.
 
-``python -m benchmarks contact_scenes FOLDER [--seconds S] [--steps N] [NAME …]``, where the folder
-has ``examples/3D`` and ``meshes``. Each scene whose path contains one of the names runs in a
-process of its own, for at most so many seconds of processor time and steps. After each step the
-IPC Toolkit looks whether any two triangles cross.
+``python -m benchmarks contact_scenes FOLDER [--seconds S] [--steps N] [--keep CACHE] [--told] [NAME
+…]``, where the folder has ``examples/3D`` and ``meshes``. Each scene whose path contains one of the
+names runs in a process of its own, for at most so many seconds of processor time and steps. After
+each step the IPC Toolkit looks whether any two triangles cross. What was found is kept in the
+folder CACHE: a scene that was cut short, by its time or by a person, goes on where it was.
+``--told`` runs nothing and tells what is kept.
 """
 
 from __future__ import annotations
@@ -12,300 +14,201 @@ import argparse
 import json
 import subprocess
 import sys
+import tempfile
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 import supple as sp
+from benchmarks import contact_scene_files
+from benchmarks.contact_scene_files import NotRead, Scene, files_of, read
+from benchmarks.keeping import Kept, fingerprint
 from benchmarks.timing import table
 
-RESTING = {"tend": 30.0, "dt": 0.1}
-"""Of a scene without time, which asks for what is at rest: backward Euler's method gets there."""
-SHEET = sp.IsotropicCloth(young=1e5, poisson=0.3, thickness=1e-3, areal_density=1.0)
-"""Of obstacles, which are held; nothing depends on it."""
 _TOLD = "CONTACT_SCENE "
-_NAMES = {
-    "sin": np.sin,
-    "cos": np.cos,
-    "min": np.minimum,
-    "max": np.maximum,
-    "pi": np.pi,
-    "rotate_2D_x": lambda x, y, angle: np.cos(angle) * x - np.sin(angle) * y,
-    "rotate_2D_y": lambda x, y, angle: np.sin(angle) * x + np.cos(angle) * y,
-}
+_FRAMES = 250
+"""Of a scene, at least: so much of a run is lost at most where it is stopped."""
+_TOLD_EVERY = 20.0  # s
+_PATIENCE = 6.0
+"""Times the processor time that is given, on the clock, and a minute more."""
 
 
-class NotRead(Exception):
-    """What a scene asks for that is not read here."""
-
-
-def merged(path: Path) -> dict[str, Any]:
-    """A scene with what it has in common with others below it."""
-    scene: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    common = scene.pop("common", None)
-    return _laid_over(merged(path.parent / common), scene) if common else scene
-
-
-def _laid_over(below: Any, above: Any) -> Any:
-    if isinstance(below, dict) and isinstance(above, dict):
-        both = {key: _laid_over(below.get(key), value) for key, value in above.items()}
-        return below | both
-    return above
-
-
-def field(value: list[Any], X: np.ndarray) -> Callable[[float], np.ndarray]:
-    """Three numbers or formulas of t, x, y and z as displacements of vertices X (k, 3) by time."""
-    compiled = [compile(str(each), "scene", "eval") for each in value]
-    for code in compiled:
-        unknown = set(code.co_names) - set(_NAMES) - {"t", "x", "y", "z"}
-        if unknown:
-            raise NotRead(f"formulas with {', '.join(sorted(unknown))}")
-
-    def at(t: float) -> np.ndarray:
-        known = _NAMES | dict(zip("xyz", X.T, strict=True)) | {"t": t, "__builtins__": {}}
-        return np.column_stack([np.broadcast_to(eval(c, known), len(X)) for c in compiled])
-
-    return at
-
-
-def placed(X: np.ndarray, how: dict[str, Any]) -> np.ndarray:
-    """Scaled, then turned about one axis of space after the other, then moved."""
-    if "dimensions" in how:
-        extent = np.ptp(X, axis=0)
-        wanted = np.array(how["dimensions"], dtype=float)
-        X = X * np.where(extent > 0, wanted / np.where(extent > 0, extent, 1), 1)
-    X = X * np.array(how.get("scale", 1.0), dtype=float)
-    mode = how.get("rotation_mode", "xyz")
-    turn = np.atleast_1d(how.get("rotation", [0.0, 0.0, 0.0]))
-    if mode not in ("xyz", "zyx"):
-        raise NotRead(f"rotation_mode {mode}")
-    angles = [turn["xyz".index(axis)] for axis in mode]
-    X = Rotation.from_euler(mode, angles, degrees=True).apply(X)
-    return X + np.array(how.get("translation", [0.0, 0.0, 0.0]), dtype=float)
-
-
-def refined(mesh: sp.TetMesh, times: int) -> sp.TetMesh:
-    """Each tetrahedron as eight, over and over."""
-    for _ in range(times):
-        ends = np.sort(mesh.cells[:, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]], axis=2)
-        edges, place = np.unique(ends.reshape(-1, 2), axis=0, return_inverse=True)
-        X = np.concatenate([mesh.vertices, mesh.vertices[edges].mean(axis=1)])
-        middles = mesh.n_vertices + place.reshape(-1, 6)
-        a, b, c, d = mesh.cells.T
-        ab, ac, ad, bc, bd, cd = middles.T
-        parts = [(a, ab, ac, ad), (ab, b, bc, bd), (ac, bc, c, cd), (ad, bd, cd, d)]
-        parts += [(ab, ac, ad, bd), (ab, ac, bd, bc), (ac, ad, bd, cd), (ac, bc, cd, bd)]
-        cells = np.stack([np.column_stack(part) for part in parts], axis=1).reshape(-1, 4)
-        p = X[cells]
-        inside_out = np.linalg.det(p[:, 1:] - p[:, :1]) < 0
-        cells[inside_out] = cells[inside_out][:, [0, 1, 3, 2]]
-        mesh = sp.TetMesh(X, cells)
-    return mesh
-
-
-def _axis(name: Any) -> tuple[int, int]:
-    """The number of an axis, and from which side."""
-    if isinstance(name, str):
-        return "xyz".index(name.strip("+-")), -1 if name.startswith("-") else 1
-    return abs(name) - 1, int(np.sign(name))
-
-
-def chosen(geometry: dict[str, Any], mesh: Any) -> list[tuple[int, np.ndarray]]:
-    """Ids and the vertices that they are given to, of faces and of points."""
-    found = []
-    surface = mesh.boundary()
-    X, lowest, extent = mesh.vertices, mesh.vertices.min(axis=0), np.ptp(mesh.vertices, axis=0)
-    ids = surface.vertex_ids[surface.triangles]
-    middles = X[ids].mean(axis=1)
-    faces = geometry.get("surface_selection", [])
-    for each in faces if isinstance(faces, list) else [faces]:
-        if isinstance(each, int):
-            found.append((each, np.unique(ids)))
-            continue
-        axis, side = _axis(each["axis"])
-        at = each["position"]
-        if each.get("relative"):
-            at = lowest[axis] + at * extent[axis]
-        inside = side * (middles[:, axis] - at) >= 0
-        found.append((each["id"], np.unique(ids[inside])))
-    for each in geometry.get("point_selection", []):
-        low, high = np.array(each["box"], dtype=float)
-        inside = ((low <= X) & (high >= X)).all(axis=1)
-        found.append((each["id"], np.flatnonzero(inside)))
-    return found
+class Stopped(Exception):
+    """The run of a scene is over before its end, for a reason that is told."""
 
 
 @dataclass
-class Scene:
-    """A scene as a world."""
+class Progress:
+    """What a scene has found so far, with a row for each of its steps in a file."""
 
-    bodies: list[sp.Body]
-    obstacles: list[sp.Cloth]
-    velocities: list[np.ndarray]
-    options: dict[str, Any]
-    contact: dict[str, Any]
-    dt: float
-    steps: int
-    notes: list[str]
+    file: Path
+    told: dict[str, Any]
+    rows: dict[int, dict[str, Any]] = field(default_factory=dict)
 
-    def simulation(self) -> sp.Simulation:
-        """With the distance of the scene where its parts start farther apart."""
-        contact = {
-            "friction": self.contact.get("friction_coefficient", 0.0),
-            "sticking_speed": self.contact.get("epsv", 1e-3),
-        }
-        given = [*self.bodies, *self.obstacles]
-        try:
-            own = sp.SelfContact(distance=self.contact.get("dhat", 1e-3), **contact)
-            sim = sp.Simulation(given, self_contact=own, **self.options)
-        except sp.InputError as refused:
-            if "give less" not in str(refused):
-                raise
-            self.notes.append("distance by Supple: parts start nearer than dhat")
-            own = sp.SelfContact(**contact)
-            sim = sp.Simulation(given, self_contact=own, **self.options)
-        for body, v in zip(self.bodies, self.velocities, strict=True):
-            if v.any():
-                sim.state_of(body).v = np.tile(v, (body.mesh.n_vertices, 1))
-        return sim
+    @classmethod
+    def of(cls, file: Path) -> Progress:
+        """As the file has it; where a step is there twice, the later one counts."""
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        rows = [json.loads(line) for line in lines if line.endswith("}")]  # the last may be torn
+        about = file.with_suffix(".about.json")
+        told = json.loads(about.read_text(encoding="utf-8")) if about.exists() else {}
+        return cls(file, told, {row["step"]: row for row in rows})
 
+    def keep(self, **told: Any) -> None:
+        """What holds for all steps, and how the last run ended."""
+        self.told |= told
+        about = self.file.with_suffix(".about.json")
+        about.write_text(json.dumps(self.told), encoding="utf-8")
 
-def read(path: Path) -> Scene:
-    """A scene file."""
-    scene = merged(path)
-    clock, notes = scene.get("time", RESTING), []
-    if "time" not in scene:
-        notes.append("asks for rest, without time: steps of 0.1 s for 30 s")
-    dt = clock.get("dt") or clock["tend"] / clock["time_steps"]
-    boundary = scene.get("boundary_conditions", {})
-    moves = boundary.get("dirichlet_boundary", [])
-    moves = {each["id"]: each["value"] for each in (moves if isinstance(moves, list) else [moves])}
-    pushed = {each["id"]: each["value"] for each in boundary.get("obstacle_displacements", [])}
-    begin = scene.get("initial_conditions", {}).get("velocity", [])
-    speeds = {each["id"]: np.array(each["value"], dtype=float) for each in begin}
-    materials = scene["materials"]
-    materials = materials if isinstance(materials, list) else [materials]
-    materials = {each.get("id", 0): each for each in materials}
-    bodies, obstacles, velocities = [], [], []
-    for geometry in scene["geometry"]:
-        if geometry.get("enabled", True) is False:
-            continue
-        file = path.parent / geometry["mesh"]
-        if geometry.get("is_obstacle"):
-            obstacles.append(_obstacle(file, geometry, pushed))
-            continue
-        mesh = refined(sp.read_mesh(file), geometry.get("n_refs", 0))
-        X = placed(mesh.vertices, geometry.get("transformation", {}))
-        kind = geometry.get("volume_selection", 0)
-        for offset in _offsets(geometry, np.ptp(X, axis=0)):
-            own = type(mesh)(X + offset, mesh.cells)
-            supports = []
-            for number, vertices in chosen(geometry, own):
-                if number in moves and len(vertices):
-                    way = field(moves[number], own.vertices[vertices])
-                    supports.append(sp.Support(vertices, way))
-            bodies.append(_body(own, materials[kind], supports, notes))
-            velocities.append(speeds.get(kind, np.zeros(3)))
-    options = {
-        "integrator": sp.BackwardEuler(),
-        "gravity": -np.array(boundary.get("rhs", [0, 0, 0]), dtype=float),
-        "dt": dt,
-    }
-    steps = round(clock["tend"] / dt)
-    return Scene(bodies, obstacles, velocities, options, scene["contact"], dt, steps, notes)
+    def add(self, row: dict[str, Any]) -> None:
+        """A step is done; what was found of those after it, in a run that was cut back, is void."""
+        cut_back = max(self.rows, default=0) >= row["step"]
+        self.rows = {step: old for step, old in self.rows.items() if step < row["step"]}
+        self.rows[row["step"]] = row
+        with self.file.open("w" if cut_back else "a", encoding="utf-8") as out:
+            for each in self.rows.values() if cut_back else [row]:
+                out.write(json.dumps(each) + "\n")
+
+    def summary(self) -> dict[str, Any]:
+        """The numbers of a row of the table."""
+        rows = self.rows.values()
+        sums = ("iterations", "substeps", "seconds")
+        found = {key: sum(row[key] for row in rows) for key in sums}
+        most = {key: max((row[key] for row in rows), default=0) for key in ("contacts", "fastest")}
+        return self.told | found | most | {"steps": len(rows)}
 
 
-def _offsets(geometry: dict[str, Any], extent: np.ndarray) -> list[np.ndarray]:
-    array = geometry.get("array")
-    if not array:
-        return [np.zeros(3)]
-    apart = array["offset"] * (extent if array.get("relative") else np.ones(3))
-    return [apart * np.array(place) for place in np.ndindex(*array["size"])]
+class Run:
+    """A scene on its way, step by step, for so many seconds of processor time and steps."""
+
+    def __init__(self, scene: Scene, progress: Progress, seconds: float, most: int) -> None:
+        self._progress, self._steps_left = progress, most
+        self._sim = scene.simulation()
+        self._steps, self._dt = scene.steps, scene.dt
+        self._look = Crossings(self._sim, scene)
+        progress.told.pop("failed", None)
+        progress.keep(
+            wanted=scene.steps,
+            notes=list(dict.fromkeys(scene.notes)),
+            vertices=self._sim.body.n_vertices,
+        )
+        self._until = time.process_time() + seconds
+
+    def go(self, record: Path) -> None:
+        """To the end of the scene, or Stopped on the way."""
+        self._began = time.process_time()
+        self._sim.run(
+            self._steps * self._dt,
+            every=-(-self._steps // _FRAMES),
+            record=record,
+            resume=True,
+            progress=self._after,
+        )
+
+    def _after(self, step: int, of: int, what: str) -> None:
+        stats, v = self._sim.stats, self._sim.state.v
+        row = {"step": step, "seconds": round(time.process_time() - self._began, 4)}
+        row |= {name: getattr(stats, name) for name in ("iterations", "substeps", "contacts")}
+        if self._look.crossed():
+            raise Stopped("triangles cross")
+        self._progress.add(row | {"fastest": float(np.abs(v).max())})
+        _tell(self._progress.summary())
+        self._steps_left -= 1
+        if step < self._steps and time.process_time() > self._until:
+            raise Stopped("out of time")
+        if step < self._steps and not self._steps_left:
+            raise Stopped("as many steps as were asked for")
+        self._began = time.process_time()
 
 
-def _body(
-    mesh: Any, given: dict[str, Any], supports: list[sp.Support], notes: list[str]
-) -> sp.Body:
-    law = given
-    if given["type"] == "MaterialSum":  # a body has one material
-        law = next(model for model in given["models"] if model["type"] == "NeoHookean")
-        notes.append("NeoHookean alone of its sum of materials")
-    elif given["type"] != "NeoHookean":
-        raise NotRead(f"material {given['type']}")
-    material = sp.NeoHookean(young=law["E"], poisson=law["nu"], density=given["rho"])
-    return sp.Body(mesh, material, supports=supports, mass_model=sp.LumpedMass())
+class Crossings:
+    """Whether triangles cross where a simulation is, as the IPC Toolkit finds it."""
 
+    def __init__(self, sim: sp.Simulation, scene: Scene) -> None:
+        import ipctk
 
-def _obstacle(file: Path, geometry: dict[str, Any], pushed: dict[int, Any]) -> sp.Cloth:
-    surface = sp.read_mesh(file).boundary() if file.suffix == ".msh" else sp.read_surface(file)
-    X = placed(surface.vertices, geometry.get("transformation", {}))
-    sheet = sp.SheetMesh(X, surface.triangles)
-    number = geometry.get("surface_selection", 0)
-    everything = np.arange(len(X))
-    if number in pushed:
-        return sp.Cloth(sheet, SHEET, supports=[sp.Support(everything, field(pushed[number], X))])
-    return sp.Cloth(sheet, SHEET, fixed=everything)
-
-
-def run(path: Path, seconds: float, most: int) -> dict[str, Any]:
-    """One scene, step by step, for so many seconds of processor time."""
-    import ipctk
-
-    told: dict[str, Any] = {"steps": 0, "iterations": 0, "substeps": 0, "contacts": 0}
-    began = time.process_time()
-    try:
-        scene = read(path)
-        told |= {"wanted": scene.steps, "dt": scene.dt}
-        sim = scene.simulation()
-        told |= {"notes": list(dict.fromkeys(scene.notes)), "vertices": sim.body.n_vertices}
-        outside = sim.body.mesh.surface()
+        self._sim, self._outside, self._ipc = sim, sim.body.mesh.surface(), ipctk
         free = sum(len(np.unique(body.mesh.boundary().vertex_ids)) for body in scene.bodies)
-        corners = outside.triangles.astype(np.int32)
+        corners = self._outside.triangles.astype(np.int32)
         edges = np.unique(np.sort(corners[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)), axis=0)
-        mesh = ipctk.CollisionMesh(outside.vertices, edges, corners)
-        mesh.can_collide = ipctk.make_static_obstacle_filter(free)
-        for _ in range(min(scene.steps, most)):
-            if time.process_time() - began > seconds:
-                break
-            sim.step()
-            x = (sim.body.mesh.vertices + sim.state.u)[outside.vertex_ids]
-            if ipctk.has_intersections(mesh, np.asfortranarray(x)):
-                told["failed"] = "triangles cross"
-                break
-            told["steps"] += 1
-            told["fastest"] = float(np.abs(sim.state.v).max())
-            told["iterations"] += sim.stats.iterations
-            told["substeps"] += sim.stats.substeps
-            told["contacts"] = max(told["contacts"], sim.stats.contacts)
-            told["seconds"] = time.process_time() - began
-            print(_TOLD + json.dumps(told), flush=True)
-    except NotRead as missing:
-        told["failed"] = f"not read: {missing}"
-    except Exception as failed:  # whatever it is, it counts
-        told["failed"] = f"{type(failed).__name__}: {' '.join(str(failed).split())}"
-    told["seconds"] = time.process_time() - began
-    print(_TOLD + json.dumps(told), flush=True)
-    return told
+        self._mesh = ipctk.CollisionMesh(self._outside.vertices, edges, corners)
+        self._mesh.can_collide = ipctk.make_static_obstacle_filter(free)
+
+    def crossed(self) -> bool:
+        """Any two that are not both held."""
+        sim = self._sim
+        x = (sim.body.mesh.vertices + sim.state.u)[self._outside.vertex_ids]
+        return bool(self._ipc.has_intersections(self._mesh, np.asfortranarray(x)))
 
 
-def _in_a_process(folder: Path, path: Path, seconds: float, most: int) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.contact_scenes", str(folder), "--alone", str(path)]
-    command += ["--seconds", str(seconds), "--steps", str(most)]
+def run(path: Path, name: str, folder: Path, seconds: float, most: int) -> None:
+    """One scene, from where it was left in a folder."""
+    progress = Progress.of(folder / f"{name}.jsonl")
     try:
-        out = subprocess.run(command, capture_output=True, text=True, timeout=6 * seconds + 60)
-        lines, end = out.stdout.splitlines(), out.stderr[-200:] if out.returncode else ""
-    except subprocess.TimeoutExpired as late:
-        lines, end = (late.stdout or b"").decode().splitlines(), "took too long in one step"
-    told = [json.loads(line[len(_TOLD) :]) for line in lines if line.startswith(_TOLD)]
-    found: dict[str, Any] = told[-1] if told else {"steps": 0}
-    if end and "failed" not in found:
-        found["failed"] = end
+        Run(read(path), progress, seconds, most).go(folder / f"{name}.motion")
+    except NotRead as missing:
+        progress.keep(failed=f"not read: {missing}")
+    except Stopped as stopped:
+        progress.keep(failed=str(stopped))
+    except Exception as failed:  # whatever it is, it counts
+        progress.keep(failed=f"{type(failed).__name__}: {' '.join(str(failed).split())}")
+    _tell(progress.summary())
+
+
+def _tell(found: dict[str, Any]) -> None:
+    print(_TOLD + json.dumps(found), flush=True)
+
+
+def _in_a_process(path: Path, kept_as: list[str], seconds: float, most: int) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.contact_scenes", str(path), "--alone", *kept_as]
+    command += ["--seconds", str(seconds), "--steps", str(most)]
+    found: dict[str, Any] = {"steps": 0}
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+    ):
+        late = threading.Timer(_PATIENCE * seconds + 60, process.kill)
+        late.start()
+        try:
+            assert process.stdout is not None
+            for told in _shown(process.stdout, kept_as[-1]):
+                found = told
+            process.wait()
+        finally:
+            late.cancel()
+            process.kill()
+        errors.seek(0)
+        if process.returncode and "failed" not in found:
+            killed = process.returncode < 0
+            found["failed"] = "took too long in one step" if killed else errors.read()[-200:]
     return found
+
+
+def _shown(lines: Iterable[str], name: str) -> Iterable[dict[str, Any]]:
+    """What a process tells, told on from time to time."""
+    last, first = time.monotonic(), None
+    for line in lines:
+        if not line.startswith(_TOLD):
+            continue
+        found = json.loads(line[len(_TOLD) :])
+        yield found
+        first = first or found
+        steps = found["steps"] - first["steps"]
+        if time.monotonic() < last + _TOLD_EVERY or not steps:
+            continue
+        last, each = time.monotonic(), (found["seconds"] - first["seconds"]) / steps
+        left = each * (found["wanted"] - found["steps"]) / 60
+        print(
+            f"{name}: step {found['steps']} of {found['wanted']}, {found['iterations']} iterations,"
+            f" {each:.2f} s a step, {left:.0f} min to go",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def _row(name: str, found: dict[str, Any]) -> list[object]:
@@ -316,27 +219,63 @@ def _row(name: str, found: dict[str, Any]) -> list[object]:
     return [name, f"{steps} of {wanted}", *numbers, round(found.get("seconds", 0.0), 1), notes]
 
 
+class _Cut(Exception):
+    """A scene is not at its end, so its row is not one to keep."""
+
+
+def found_of(
+    path: Path, name: str, folder: Path, seconds: float, most: int, *, only_told: bool
+) -> dict[str, Any]:
+    """What a scene has found; one that is at its end is only told."""
+    files = [*files_of(path), Path(contact_scene_files.__file__)]
+    mark = fingerprint(name, files=files)
+    stem, cut = f"{name.replace('/', '_')}-{mark}", {}
+
+    def go_on() -> dict[str, Any]:
+        if only_told:
+            found = Progress.of(folder / f"{stem}.jsonl").summary()
+        else:
+            found = _in_a_process(path, [str(folder), stem], seconds, most)
+        if "failed" in found or found["steps"] < found.get("wanted", 1):
+            cut.update(found)
+            raise _Cut
+        return found
+
+    try:
+        return Kept(folder).row("contact_scenes", stem, go_on)
+    except _Cut:
+        return cut
+
+
 def main(given: list[str]) -> int:
     asked = argparse.ArgumentParser(prog="python -m benchmarks contact_scenes")
     asked.add_argument("folder", type=Path)
     asked.add_argument("names", nargs="*")
     asked.add_argument("--seconds", type=float, default=60.0)
     asked.add_argument("--steps", type=int, default=1_000_000)
-    asked.add_argument("--alone", type=Path, help=argparse.SUPPRESS)
+    asked.add_argument("--keep", type=Path, help="a folder for what was found")
+    asked.add_argument("--told", action="store_true", help="run nothing")
+    asked.add_argument("--alone", nargs=2, help=argparse.SUPPRESS)
     options = asked.parse_intermixed_args(given)
     if options.alone:
-        run(options.alone, options.seconds, options.steps)
+        kept, name = options.alone
+        run(options.folder, name, Path(kept), options.seconds, options.steps)
         return 0
     root = options.folder / "examples" / "3D"
     rows = []
-    for path in sorted(root.rglob("*.json")):
-        name = str(path.relative_to(root).with_suffix(""))
-        if name.endswith("-common") or (
-            options.names and not any(part in name for part in options.names)
-        ):
-            continue
-        rows.append(_row(name, _in_a_process(options.folder, path, options.seconds, options.steps)))
-        print(rows[-1], file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory() as nowhere:
+        folder = options.keep or Path(nowhere)
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in sorted(root.rglob("*.json")):
+            name = str(path.relative_to(root).with_suffix(""))
+            if name.endswith("-common") or (
+                options.names and not any(part in name for part in options.names)
+            ):
+                continue
+            limits = options.seconds, options.steps
+            found = found_of(path, name, folder, *limits, only_told=options.told)
+            rows.append(_row(name, found))
+            print(rows[-1], file=sys.stderr, flush=True)
     headers = ["scene", "steps", "vertices", "pairs", "iterations", "substeps", "CPU s", "outcome"]
     print(table(headers, rows))
     return 0

@@ -12,6 +12,7 @@ _LONGEST_STEP = 2.0**10
 _SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
 _CLEARLY_CLOSER = 0.5  # share of the residual that a step must remove where the potential rose
 _TOO_FAR = 0.5  # times the slope that a step started on, beyond which it ends too far up again
+_BISECTIONS = 8  # of what lies between a step and twice as long a one that runs into a barrier
 _STILL_STEEP = 0.5  # share of the slope left after a step, above which it was too short
 
 
@@ -21,6 +22,8 @@ class LineSearch:
     def __init__(self, problem: Problem, tolerance: float) -> None:
         self._problem, self._tolerance = problem, tolerance
         self._index = np.flatnonzero(problem.free)
+        self.free = 1.0
+        """The share of the last step that could be gone without an impact."""
 
     def target(self, here: Linearization) -> float:
         """Norm of the residual [N] that counts as balance."""
@@ -60,32 +63,66 @@ class LineSearch:
         ``strictly`` asks that the residual falls, too, where the potential does. Potentials are
         those with damping lagged at ``here``.
         """
-        problem, nonsmooth = self._problem, self._problem.active_set.nonsmooth
+        problem, active_set = self._problem, self._problem.active_set
+        barriers = active_set.has_barriers
         norm, slope = self.norm(here), self._slope(here, step)
-        length = problem.collision_free_step(here.u, step)
-        shortest = _SHORTEST_STEP * length
+        length = self.free = problem.collision_free_step(here.u, step)
+        shortest, too_long = _SHORTEST_STEP * length, length
         while length >= shortest > 0.0:
             there = problem.linearize(here.stage, here.u + length * step)
+            barriers = barriers or active_set.has_barriers
             if there.is_finite:
                 enough = max(self.target(there), (1 - _CLEARLY_CLOSER * length) * norm)
                 closer = self.norm(there) <= enough
-                if closer and not nonsmooth:
+                if closer and not (barriers or active_set.nonsmooth):
                     return there
                 fall = here.potential - there.lagged_potential(here)
-                if closer and fall >= -here.potential_rounding:
-                    return there
+                closer = closer and fall >= -here.potential_rounding
                 lower = slope < 0 and fall >= -_SUFFICIENT * length * slope
                 if strictly or not problem.matrix_is_hessian:  # the potential may mislead
                     lower = lower and self.norm(there) < norm
+                cut = barriers and length < too_long and slope < 0
+                if closer and not cut:
+                    return there
                 timid = lower and self._slope(there, step) < _STILL_STEEP * slope
                 if timid and length == 1.0 and problem.matrix_is_hessian:
                     return self._farther(here, step, there)
                 if lower and self._slope(there, step) > -_TOO_FAR * slope:
                     return self._nearer(here, step, length, slope, there)
+                if cut and (closer or lower):
+                    return self._between(here, step, slope, there, (length, too_long))
                 if lower:
                     return there
+            too_long = length
             length /= 2
         return None
+
+    def _between(
+        self,
+        here: Linearization,
+        step: Floats,
+        slope: float,
+        there: Linearization,
+        lengths: tuple[float, float],
+    ) -> Linearization:
+        """A step between a good one and one that ran too far into a barrier, by bisection.
+
+        A barrier begins just before its end. Where half the way is gone it is out of reach again,
+        and the next direction, which knows nothing of it, is cut in the same way. So go on as long
+        as the slope is steep.
+        """
+        low, high = lengths
+        lowest = there.lagged_potential(here)
+        for _ in range(_BISECTIONS):
+            if self._slope(there, step) >= _STILL_STEEP * slope:
+                break
+            middle = 0.5 * (low + high)
+            found = self._problem.linearize(here.stage, here.u + middle * step)
+            if found.is_finite and (potential := found.lagged_potential(here)) <= lowest:
+                there, low, lowest = found, middle, potential
+            else:
+                high = middle
+        return there
 
     def _nearer(
         self, here: Linearization, step: Floats, length: float, slope: float, there: Linearization

@@ -27,6 +27,7 @@ _WELL_SOLVED = 1e-3  # relative residual of a solve that leads to a start
 _NEAR_BALANCE = 0.3  # of the forces at play: where a start is good enough not to try the next
 _SLOW = 6  # iterations after which a consistent tangent is worth its price
 _AMONG_BARRIERS = 1e-4  # relative residual of solves that leave what is soft beside barriers right
+_SHORTENED = 0.4  # share of a step between barriers that was gone, below which the next is careful
 _CYCLING = 25  # iterations after which, for as many, the residual has to fall in each
 _ASSUME_INDEFINITE = 4  # iterations for which an indefinite matrix is not factorized again
 
@@ -106,6 +107,7 @@ class NewtonIteration:
         """Steps with line search, until forces balance or only ``roughly`` so, of those at play."""
         problem, line = self.problem, self.line
         previous, assume_indefinite = 0.0, 0
+        shortened = False
         for iteration in range(self._max_iterations):
             norm = line.norm(here)
             target = max(line.target(here), roughly * here.scale)
@@ -122,6 +124,7 @@ class NewtonIteration:
                 same_matrix=enough,
                 assume_indefinite=assume_indefinite > 0,
                 consistent=iteration >= _SLOW,
+                majorized=shortened,
             )
             if assume_indefinite or not self._used_definite:
                 assume_indefinite = max(assume_indefinite - 1, 0)
@@ -136,8 +139,9 @@ class NewtonIteration:
             if there is None:
                 reason = "no step along Newton's direction brings forces closer to balance"
                 raise self.failed(reason, here.stage, norm)
+            length = float(np.vdot(there.u - here.u, step) / np.vdot(step, step))
+            shortened = problem.active_set.has_barriers and length < _SHORTENED * line.free
             if not enough:
-                length = float(np.vdot(there.u - here.u, step) / np.vdot(step, step))
                 here.update_duals(step, length)
             here = there
         if line.norm(here) <= line.target(here):
