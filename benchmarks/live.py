@@ -16,6 +16,7 @@ from benchmarks.timing import spans, table
 SIZES = (12, 20, 30)
 DAMPINGS = {
     "mass": sp.Rayleigh(mass=0.1),
+    "strain rate": sp.StrainRate(shear=50.0, bulk=20.0),
     "stiffness at rest": sp.Rayleigh(mass=0.1, stiffness=1e-3, at=sp.StiffnessAt.REST),
     "current stiffness": sp.Rayleigh(mass=0.1, stiffness=1e-3),
 }
@@ -28,7 +29,12 @@ def main() -> None:
     rows = []
     for r in SIZES:
         model = sp.reduce(body, sp.modal_derivative_basis(body, modes=10, size=r))
-        for name, damping in DAMPINGS.items():
+        shapes = [x * 0.05 / np.abs(x).max() for x in model.vectors[:4]]
+        curve = sp.Curve.bezier([(0.0, 0.5), (1.0, 5.0)])
+        four = sp.ExampleDamping(
+            DAMPINGS["current stiffness"], [sp.Example(x, curve) for x in shapes]
+        )
+        for name, damping in {**DAMPINGS, "four examples over current stiffness": four}.items():
             sim = model.simulation(damping=damping, dt=1e-3)
             sim.step()
             moduli = cycle([1e6, 2e6, 3e6])

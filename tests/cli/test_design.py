@@ -1,5 +1,6 @@
 """``supple design``: what it writes, what it says, and that scenes then move as was asked."""
 
+import warnings
 from html import escape
 
 import numpy as np
@@ -187,6 +188,17 @@ def test_damping_is_told_and_written_before_all_else(write, monkeypatch, capsys,
     assert (folder / "bar_design" / "damping.toml").read_bytes() == found
     there = sorted(path.name for path in (folder / "bar_design").iterdir())
     assert there == ["damping.toml", "report.html"]
+
+
+def test_contradictions_are_told_in_words_alone(write, refused, monkeypatch):
+    def fails(*_, **__):
+        warnings.warn("two wishes contradict each other", sp.DesignWarning, stacklevel=2)
+        raise sp.InputError("no more")
+
+    write(HELD, DAMPING, TARGET)
+    monkeypatch.setattr("supple.cli.design.design", fails)
+    said = refused("design bar.toml", "note: two wishes contradict each other", "supple: no more")
+    assert "DesignWarning" not in said
 
 
 def test_motion_that_fails_leaves_a_report_without_it(write, monkeypatch, capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -51,6 +52,7 @@ class TestTheMatrix:
             assert relative(got, expected) < 1e-9
         assert symmetric or (clamped > 10) == (spread > 1)
 
+    @pytest.mark.filterwarnings("ignore::supple.StrengthWarning")
     def test_never_gives_energy(self, model):
         for seed in range(60):
             rng = np.random.default_rng(seed)
@@ -220,6 +222,47 @@ class TestRules:
 
 
 class TestTotalMass:
+    @pytest.mark.parametrize(
+        "change", [{"young": 3e5}, {"poisson": 0.2, "density": 700.0}, {"density": 2000.0}]
+    )
+    def test_edits_are_what_is_made_anew(self, beam, basis, change):
+        """What holds for every material is kept from edit to edit, and nothing else is."""
+        model = sp.reduce(beam, basis, regions=["far"])
+
+        def dampings():
+            two = examples(model, RISING, FALLING)
+            yield sp.StrainRate(shear={"far": 30.0}, bulk=20.0, fibre=50.0, direction=(1, 2, 0))
+            yield ExampleDamping(BASE, two, overall=Curve.linear([(0.0, 1.0), (0.1, 3.0)]))
+            yield ExampleDamping([sp.StrainRate(shear=30.0), sp.Rayleigh(mass=0.2)], two)
+
+        for kept, anew in zip(dampings(), dampings(), strict=True):
+            live = model.simulation(damping=kept, dt=1e-3)
+            live.run_steps(5)
+            for edit in ({"young": 9e5, "density": 800.0}, change):
+                live.edit("far", **edit)
+            other = live.model.simulation(damping=anew, dt=1e-3)
+            for sim in (live, other):
+                sim.q, sim.v = np.linspace(0.0, 0.02, model.size), np.linspace(-1, 1, model.size)
+                sim.run_steps(20)
+            assert np.array_equal(live.q, other.q)
+
+    def test_contradictions_are_told_in_every_reduced_space(self, model):
+        """Two deformations that have much in common, and ask for very different strengths."""
+        q = np.eye(model.size)
+        for count in (None, 3):
+            shapes = shapes_of(model, np.array([q[0], q[0] + 0.3 * q[1]]))
+            clash = ExampleDamping(
+                sp.Rayleigh(mass=0.3), [Example(shapes[0], 0.1), Example(shapes[1], 10.0)]
+            )
+            options = {} if count is None else {"copies": count}
+            with pytest.warns(sp.StrengthWarning, match="contradict each other: 0 asks for 0.1"):
+                live = model.simulation(damping=clash, **options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", sp.StrengthWarning)
+                live.edit(young=2e6)
+                model.simulation(damping=replace(clash, definite=False))
+                model.simulation(damping=clash.made_orthogonal(model.body))
+
     def test_of_one_density_and_of_many(self, beam, basis, tmp_path):
         rho = np.random.default_rng(1).uniform(500, 2000, beam.mesh.n_cells)
         for body in (beam, two_part_beam(sp.StVK(young=1e5, poisson=0.4, density=rho))):

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from supple.core.errors import InputError, Parameter, Spelling, SuppleError, spelled
 
@@ -23,7 +24,8 @@ _READ = ("scene", "file", "source", "skin", "mesh", "model", "basis")
 def guarded(command: Callable[[argparse.Namespace], int], given: argparse.Namespace) -> int:
     """Runs a command; what it cannot do is told, and the exit code is 1."""
     try:
-        return int(command(given))
+        with speaking(given):
+            return int(command(given))
     except (SuppleError, OSError, MemoryError) as error:
         if given.debug:
             traceback.print_exc()
@@ -62,9 +64,34 @@ def noting(given: argparse.Namespace) -> Iterator[None]:
             warnings.simplefilter("always", UserWarning)
             yield
     finally:
-        for note in caught:
-            text = note.message.args[0] if isinstance(note.message, Warning) else note.message
-            print(f"note: {spelled(text, in_options(given))}", file=sys.stderr)
+        for each in caught:
+            _note(each.message, given)
+
+
+@contextmanager
+def speaking(given: argparse.Namespace) -> Iterator[None]:
+    """Tells what is warned of when it is, without the line of code; ``noting`` keeps it for later.
+
+    Other warnings than those meant for users are shown as before.
+    """
+    before = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if issubclass(category, UserWarning):
+            _note(message, given)
+        else:
+            before(message, category, *where, **more)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
+
+
+def _note(message: Warning | str, given: argparse.Namespace) -> None:
+    text = message.args[0] if isinstance(message, Warning) else message
+    print(f"note: {spelled(text, in_options(given))}", file=sys.stderr)
 
 
 def told(error: Exception, given: argparse.Namespace) -> str:

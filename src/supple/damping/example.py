@@ -180,6 +180,7 @@ class ExampleDamping(Damping):
         own of ``sizes`` (k,): excitations, or rates [1/s]. It is what was asked for unless examples
         that have much in common ask for very different strengths.
         """
+        _check_body(body)
         count = len(self.examples)
         at = None if sizes is None else numbers("sizes", sizes, ((count,),))
         return self._bound(body).felt_strengths(at)
@@ -189,6 +190,7 @@ class ExampleDamping(Damping):
 
         In the sense of the base damping at rest; then every strength is felt as it is asked for.
         """
+        _check_body(body)
         local = [i for i, example in enumerate(self.examples) if example.is_local]
         if local:
             raise InputError(
@@ -203,6 +205,10 @@ class ExampleDamping(Damping):
         pairs = zip(self.examples, shapes, strict=True)
         made = [example.with_shape(x.reshape(example.shape.shape)) for example, x in pairs]
         return replace(self, examples=made)
+
+
+def _check_body(body: ElasticBody) -> None:
+    instance("body", body, ElasticBody, "the body that was reduced, model.body")
 
 
 def felt_strengths(

@@ -122,6 +122,16 @@ def test_curves_are_looked_at_along_each_example():
         damping.felt_strengths(BODY, [1.0])
 
 
+def test_what_is_felt_is_a_matter_of_the_body():
+    """A reduced model has one, which the message names."""
+    model = sp.reduce(BODY, sp.modal_derivative_basis(BODY, modes=3, size=5))
+    damping = pair(30, (0.1, 10.0))
+    for ask in (damping.felt_strengths, damping.made_orthogonal):
+        with pytest.raises(sp.InputError, match=r"model\.body"):
+            ask(model)
+    assert (damping.felt_strengths(model.body) == damping.felt_strengths(BODY)).all()
+
+
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_strengths_taken_as_they_are(symmetric):
     """Π̄ = R Γ R⁻¹ (Fig. 4): Ĉ xᵢ = γᵢ C xᵢ, at the price of motions that gain energy."""

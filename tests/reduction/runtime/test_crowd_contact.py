@@ -75,6 +75,35 @@ def test_a_snapshot_brings_contacts_back_bit_by_bit() -> None:
     assert (crowd.obstacle_forces == force).all()
 
 
+def test_a_snapshot_serves_another_crowd_and_one_that_was_changed() -> None:
+    """What pressed goes along; and where nothing did, nothing does."""
+
+    def crowd() -> sp.CrowdSimulation:
+        return model().simulation(copies=COPIES, obstacles=OBSTACLES["moving"], **OPTIONS)
+
+    one = crowd()
+    beginning = one.snapshot()
+    one.run_steps(60, force=pulls())
+    pressed = one.snapshot()
+    one.run_steps(10, force=pulls())
+    q, force = one.q, one.obstacle_forces
+    assert force.any()
+
+    fresh = crowd()
+    fresh.restore(pressed)
+    one.obstacles = ()
+    one.edit(young=4e5)
+    one.step(dt=1e-3)
+    one.restore(pressed)
+    for each in (fresh, one):
+        each.run_steps(10, force=pulls())
+        assert (each.q == q).all()
+        assert (each.obstacle_forces == force).all()
+        each.restore(beginning)
+        each.run_steps(70, force=pulls())
+        assert (each.q == q).all()
+
+
 def test_obstacles_come_and_go() -> None:
     crowd = model().simulation(copies=COPIES, **OPTIONS)
     crowd.run_steps(20)

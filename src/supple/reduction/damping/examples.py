@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from supple.damping.curve import Curve, compiled_curves
 from supple.damping.example import ExampleDamping, Measure, check_base_damps, excitation_duals
 from supple.damping.examples.bends import Bends
 from supple.damping.examples.excitation import check_apart
+from supple.damping.examples.felt import warn_of_contradictions
 from supple.reduction.damping.local import LocalExamples, local_examples
 from supple.reduction.model import ReducedModel
 
@@ -28,29 +30,23 @@ class ExampleWarning(UserWarning):
     """An example that the basis of a reduced model shows in part only."""
 
 
-@dataclass(frozen=True, eq=False)
-class ReducedExamples:
-    """Ĉ = g (C + C X W (C X)ᵀ) over a base damping C (r, r), in r coordinates."""
+class Placed(NamedTuple):
+    """Where examples are in the coordinates of a model; edits of its elasticity change nothing."""
 
-    damping: ExampleDamping
     X: Floats
     """Coordinates of the examples, (k, r)."""
     D: Floats
     """Excitations are χ = D (q − about); (k, r)."""
     about: Floats
     """(r,)"""
-    mass: Floats
-    """M̃ (r, r)."""
-    total_mass: float
-    """[kg]"""
-    bends: Bends | None = None
+    bends: Bends | None
     """How the examples bend with the body."""
-    local: tuple[LocalExamples, ...] = ()
+    local: tuple[LocalExamples, ...]
     """Those that go with a part of the body; X and D are theirs at rest."""
 
     @classmethod
-    def of(cls, damping: ExampleDamping, model: ReducedModel, C: Floats) -> ReducedExamples:
-        """The examples of ``damping`` over the base C (r, r) at rest."""
+    def of(cls, damping: ExampleDamping, model: ReducedModel, C: Floats) -> Placed:
+        """Those of ``damping``; warns where they contradict each other over the base C (r, r)."""
         if any(e.is_bent for e in damping.examples) and not isinstance(model, ReducedModel):
             raise InputError(
                 "a character takes straight examples: example.with_shape(example.shape)"
@@ -81,11 +77,53 @@ class ReducedExamples:
         about = np.zeros(model.size)
         if damping.about is not None and damping.about.any():
             about = _coordinates("the shape about", damping.about, model)
-        check_base_damps(damping, np.einsum("ki,ij,kj->k", X, C, X))
-        total_mass = 1.0 if damping.overall is None else model.total_mass
         moving = tuple(part for part in local if part.moves)
         bends = Bends.of(damping.examples, model.coordinates, (model.size,))
-        return cls(damping, X, D, about, model.mass, total_mass, bends, moving)
+        G = X @ C @ X.T
+        check_base_damps(damping, np.diag(G))
+        if damping.definite:
+            warn_of_contradictions(
+                damping.examples, 0.5 * (G + G.T), symmetric=damping.symmetric, stacklevel=2
+            )
+        return cls(X, D, about, bends, moving)
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedExamples:
+    """Ĉ = g (C + C X W (C X)ᵀ) over a base damping C (r, r), in r coordinates."""
+
+    damping: ExampleDamping
+    mass: Floats
+    """M̃ (r, r)."""
+    total_mass: float
+    """[kg]"""
+    X: Floats
+    D: Floats
+    about: Floats
+    bends: Bends | None
+    local: tuple[LocalExamples, ...]
+
+    @classmethod
+    def of(
+        cls, damping: ExampleDamping, model: ReducedModel, C: Floats, placed: Placed | None = None
+    ) -> ReducedExamples:
+        """The examples of ``damping`` over the base C (r, r) at rest.
+
+        ``placed`` is where they are in the coordinates, if that is known.
+        """
+        there = placed or Placed.of(damping, model, C)
+        total_mass = 1.0 if damping.overall is None else model.total_mass
+        return cls(damping, model.mass, total_mass, *there)
+
+    def differs_in_base_alone(self, other: ReducedExamples | None) -> bool:
+        """Whether it is what ``other`` was but for C; local ones go with the state."""
+        return (
+            other is not None
+            and not self.local
+            and self.damping is other.damping
+            and self.X is other.X
+            and self.total_mass == other.total_mass
+        )
 
     def excitations(self, q: Floats) -> Floats:
         """χ at coordinates q (..., r), (..., k)."""
@@ -156,8 +194,13 @@ class ReducedExamples:
     def _by_rate(self) -> Bools:
         return np.array([e.measure is Measure.RATE for e in self.damping.examples], dtype=bool)
 
-    def compiled(self, C0: Floats) -> Examples:
-        """The examples for compiled loops, over C = C₀ + B."""
+    def compiled(self, C0: Floats, instead: Examples | None = None) -> Examples:
+        """The examples for compiled loops, over C = C₀ + B.
+
+        The rest is that of ``instead``, where only the base has changed since.
+        """
+        if instead is not None:
+            return instead._replace(C0=apart(C0), C0X=apart(self.X @ C0))
         k, r = self.X.shape
         bends, reach = np.empty((k, 0, r)), np.zeros(k)
         if self.bends is not None:

@@ -34,7 +34,8 @@ from supple.damping.coefficients import Coefficient
 from supple.damping.viscous import Viscous
 from supple.reduction.coordinates import vibrations
 from supple.reduction.cubature.cubature import Cubature, CubatureWarning
-from supple.reduction.damping.examples import ReducedExamples
+from supple.reduction.damping.examples import Placed, ReducedExamples
+from supple.reduction.damping.kept import Kept
 from supple.reduction.damping.points import (
     CubatureDamping,
     MatchedDamping,
@@ -53,6 +54,7 @@ _SAMPLES = 8  # states at which a cubature is compared with all cells
 _SWING = 0.1  # of the size of the body, in these
 _GOOD, _BAD = 0.05, 0.25  # errors of a cubature that are told, and that are too much
 _cubatures: WeakKeyDictionary[Any, Cubature] = WeakKeyDictionary()
+_placed, _forms = Kept(), Kept()
 
 
 def reduced_damping(
@@ -196,7 +198,9 @@ def _of_examples(damping: ExampleDamping, model: ReducedModel) -> ReducedDamping
             f"base={damping.base!r} is not linear in the velocity; give one that is, such as "
             "Rayleigh(stiffness=...), and the other beside it: [ExampleDamping(...), other]"
         )
-    examples = ReducedExamples.of(damping, model, base.matrix(rest))
+    C = base.matrix(rest)
+    placed = _placed.of(lambda: Placed.of(damping, model, C), damping, model.vectors, model.mass)
+    examples = ReducedExamples.of(damping, model, C, placed)
     return replace(base, examples=examples)
 
 
@@ -278,6 +282,12 @@ def _strain_rate_form(model: ReducedModel, bulk: Floats, shear: Floats) -> Strai
 
 def _of_strain_rate(damping: StrainRate, model: ReducedModel) -> ReducedDamping:
     """Exact for every material: r is quadratic in the rate of Green's strain."""
+    form = _forms.of(lambda: _own_form(damping, model), damping, model.vectors)
+    return ReducedDamping(np.zeros((model.size, model.size)), form)
+
+
+def _own_form(damping: StrainRate, model: ReducedModel) -> StrainRateForm:
+    """That of viscosities, which do not follow from the material."""
     check_size(model.size)
     bulk, shear, fibre = (
         _of_cells(getattr(damping, name), model) for name in ("bulk", "shear", "fibre")
@@ -286,7 +296,7 @@ def _of_strain_rate(damping: StrainRate, model: ReducedModel) -> ReducedDamping:
     if fibre.any():
         axis = np.broadcast_to(np.asarray(damping.direction, dtype=float), (len(fibre), 3))
         form += StrainRateForm(model.size, fibre_gram(model.mesh, model.vectors, fibre, axis))
-    return ReducedDamping(np.zeros((model.size, model.size)), form)
+    return form
 
 
 def _of_matched(damping: MatchedStrainRate, model: ReducedModel) -> ReducedDamping:

@@ -12,7 +12,7 @@ is: at rest the two agree.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -149,9 +149,18 @@ class StrainRateForm:
     def matrix(self, q: Floats) -> Floats:
         """B at q, (r, r)."""
         B = np.empty((self.size, self.size))
-        evaluate_rate(q, self.arrays(), B)
+        if q.any():
+            evaluate_rate(q, self.arrays(), B)
+        else:
+            B[_lower(self.size)] = self.constant
         mirror(B)
         return B
+
+
+@cache
+def _lower(size: int) -> tuple[Ints, ...]:
+    """The places of the entries of a lower triangle."""
+    return np.tril_indices(size)
 
 
 NO_RATE = RateForm(**{name: np.zeros(0) for name in RateForm._fields})

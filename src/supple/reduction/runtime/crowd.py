@@ -230,8 +230,10 @@ class CrowdSimulation(Stepper):
         return None if self._contacts is None else dict(self._contacts.kept)
 
     def _recall_contacts(self, memory: Any) -> None:
-        if self._contacts is not None and memory is not None:
-            self._contacts.kept = dict(memory)
+        if memory:
+            self._single()  # a crowd that has not met obstacles yet has no contacts
+        if self._contacts is not None:
+            self._contacts.kept = dict(memory or {})
 
     def _set_obstacles(self, obstacles: tuple[Obstacle, ...]) -> None:
         self.obstacles = obstacles

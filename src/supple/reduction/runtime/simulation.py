@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple._kernels.reduction import point_stepping, stepping
+from supple._kernels.reduction.example_newton import Examples
 from supple._kernels.reduction.newton import DONE
 from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed
@@ -17,7 +18,9 @@ from supple.core.memory import zeros_apart
 from supple.core.types import Floats
 from supple.integrators import ImplicitIntegrator
 from supple.reduction.coordinates import expand
+from supple.reduction.damping.examples import ReducedExamples
 from supple.reduction.damping.laws import compiled_laws
+from supple.reduction.damping.reduced import ReducedDamping
 from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.damping.strain_rate import NO_RATE
 from supple.reduction.model import ReducedModel
@@ -52,6 +55,7 @@ class ReducedSimulation(AmongObstacles):
         super().__init__(model, **options)
         self._make_room(model.size)
         self._balance: Any = None
+        self._examples: Examples | None = None
         self._counts = np.zeros(4, dtype=np.int64)
         self._taken = 0
         self._use(model)
@@ -78,14 +82,12 @@ class ReducedSimulation(AmongObstacles):
             self._laws.made[:] = 0.0
 
     def _use(self, model: ReducedModel) -> None:
+        before: ReducedDamping | None = self.__dict__.get("_damping")
         self._damping = reduced_damping(self.damping, model)
         self._mass = np.ascontiguousarray(model.mass)
         self._inverse_mass = model.inverse_mass
         self._weight = model.weight(self._gravity) + self._damping.push()
-        examples = self._damping.examples
-        self._examples = (
-            None if examples is None else examples.compiled(self._damping.constant.copy())
-        )
+        self._use_examples(None if before is None else before.examples)
         self._use_polynomial(model)
         self._follow(model)
         if self._contacts is not None:
@@ -104,6 +106,16 @@ class ReducedSimulation(AmongObstacles):
             grams=grams,
             gram_factors=factors,
         )
+
+    def _use_examples(self, before: ReducedExamples | None) -> None:
+        """Lay them out for kernels; ``before`` are those that were."""
+        examples, constant = self._damping.examples, self._damping.constant.copy()
+        if examples is None:
+            self._examples = None
+        elif examples.differs_in_base_alone(before):
+            self._examples = examples.compiled(constant, self._examples)
+        else:
+            self._examples = examples.compiled(constant)
 
     @property
     def _knows_damping(self) -> bool:
