@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, bicgstab, cg
 
 from supple._kernels.linear_algebra import blocks
+from supple.core.blas import SERIAL_BLAS
 from supple.core.parameters import parameter
 from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Bools, Floats
@@ -77,10 +78,11 @@ class Iterative(BoundSolver):
 
         # A low-rank part that is not symmetric is a small disturbance, but beyond what cg bears.
         symmetric = self._low_rank is None or self._low_rank.is_symmetric
-        x, failed = (cg if symmetric else bicgstab)(
-            operator, b, x0=None if first is None else first.reshape(-1),
-            rtol=max(tolerance, _TIGHTEST), atol=0.0, maxiter=limit, M=inverse, callback=count,
-        )  # fmt: skip
+        with SERIAL_BLAS:  # threads would take longer to begin than products of two fields take
+            x, failed = (cg if symmetric else bicgstab)(
+                operator, b, x0=None if first is None else first.reshape(-1),
+                rtol=max(tolerance, _TIGHTEST), atol=0.0, maxiter=limit, M=inverse, callback=count,
+            )  # fmt: skip
         if not np.isfinite(x).all():
             raise NotPositiveDefinite("conjugate gradients broke down")
         return x.reshape(rhs.shape), failed == 0
