@@ -126,7 +126,7 @@ class ObstacleContact(Term):
         self._pressed |= self._contacts.touching
         points, body = self._points, self._body
         if points.are_vertices:
-            return self._contacts.after_impact(solution, body.mass_times)
+            return self._contacts.after_impact(solution, body)
         return after_impact(points, self._contacts.pressing(), solution, body)
 
     def impact(self, now: State, dt: float, external: Floats) -> Impact | None:
