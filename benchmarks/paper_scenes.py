@@ -3,10 +3,12 @@
 The paper (Table 2, 18 cores) gives nodes, ADMM iterations and time. Each scene here has a body of
 at least as many nodes, solved by Newton to two residuals, and by ADMM with the paper's number of
 iterations, beside which stands the residual that these leave. Frames in which nothing touches are
-left out where there are obstacles, and the first always. Times are of the processor.
+left out where there are obstacles, and the first always. Times are of the processor, of all threads
+together, or with ``--clock`` by the clock, for a machine that has nothing else to do.
 
-``python -m benchmarks paper_scenes [FOLDER]``: with a folder of ``tets`` and ``surfaces``, a bunny
-rolls in place of the ball, and a gorilla's bust is in that of the dragon, too.
+``python -m benchmarks paper_scenes [FOLDER] [--threads N] [--clock] [--scenes NAME ...]``: with a
+folder of ``tets`` and ``surfaces``, a bunny rolls in place of the ball, and a gorilla's bust is in
+that of the dragon, too. Scenes are those whose names begin with one of the names given.
 """
 
 from __future__ import annotations
@@ -163,41 +165,53 @@ def with_bodies(folder: Path) -> dict[str, Scene]:
     }
 
 
-def frames(scene: Scene, solver: sp.StageSolver) -> tuple[Floats, float]:
+Timer = Callable[[], float]
+
+
+def frames(scene: Scene, solver: sp.StageSolver, now: Timer) -> tuple[Floats, float]:
     """Milliseconds of the frames that count, and the median of what residual they leave."""
     sim = scene.make(solver)
     spans, lefts, counted = [], [], []
     for frame in range(scene.frames):
-        start = time.process_time()
+        start = now()
         sim.step()
-        spans.append(1e3 * (time.process_time() - start))
+        spans.append(1e3 * (now() - start))
         lefts.append(max(sim.stats.residuals))
         counted.append(frame > 0 and (not sim.obstacles or sim.contact_forces.any()))
     return np.array(spans)[counted], float(np.median(np.array(lefts)[counted]))
 
 
-def measure(name: str, scene: Scene) -> list[object]:
+def measure(name: str, scene: Scene, now: Timer) -> list[object]:
     row: list[object] = [name, scene.nodes, scene.milliseconds]
     for tolerance in TOLERANCES:
-        spans, _ = frames(scene, sp.Newton(tolerance=tolerance))
+        spans, _ = frames(scene, sp.Newton(tolerance=tolerance), now)
         row.append(f"{spans.mean():.0f} ({spans.max():.0f})")
-    spans, left = frames(scene, sp.ADMM(iterations=scene.iterations))
+    spans, left = frames(scene, sp.ADMM(iterations=scene.iterations), now)
     return [*row, scene.iterations, f"{spans.mean():.0f} ({spans.max():.0f})", f"{left:.2g}"]
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks paper_scenes")
     parser.add_argument("folder", type=Path, nargs="?")
-    folder = parser.parse_args(arguments or []).folder
-    scenes = SCENES if folder is None else SCENES | with_bodies(folder)
+    parser.add_argument("--threads", type=int, default=0, help="all cores unless given")
+    parser.add_argument("--clock", action="store_true", help="time by the clock")
+    parser.add_argument("--scenes", nargs="+", default=[""], metavar="NAME")
+    asked = parser.parse_args(arguments or [])
+    if asked.threads:
+        sp.set_thread_count(asked.threads)
+    now = time.perf_counter if asked.clock else time.process_time
+    of = "by the clock" if asked.clock else "of the processor"
+    scenes = SCENES if asked.folder is None else SCENES | with_bodies(asked.folder)
+    scenes = {k: v for k, v in scenes.items() if k.startswith(tuple(asked.scenes))}
     heads = ["scene", "nodes", "paper"]
     heads += [f"Newton to {tolerance:g}" for tolerance in TOLERANCES]
     heads += ["ADMM iterations", "ADMM", "which leaves"]
     rows = []
     for name, scene in scenes.items():
-        rows.append(measure(name, scene))
+        rows.append(measure(name, scene, now))
         print(*rows[-1], file=sys.stderr, flush=True)
-    print(f"{sp.thread_count()} threads; ms of the processor a frame, mean (worst)\n")
+    count = sp.thread_count()
+    print(f"{count} thread{'s' * (count > 1)}; ms {of} a frame, mean (worst)\n")
     print(table(heads, rows))
     return 0
 

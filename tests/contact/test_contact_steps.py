@@ -7,7 +7,9 @@ import pytest
 from tests.contact.blocks import DAMPING, G, block, depth, edge
 
 import supple as sp
+from supple.contact.augmented_lagrangian import AugmentedLagrangian
 from supple.dynamics import safeguard
+from supple.integrators import State
 from supple.solvers import active_set
 
 pytestmark = pytest.mark.processors
@@ -42,6 +44,47 @@ def test_few_iterations_find_out_what_holds():
     _, spent, touched = shapes(thrown())
     assert touched
     assert max(spent) <= 15
+
+
+def test_few_iterations_find_out_where_dry_clay_sticks_to_the_floor():
+    """Contacts that counted how stiff dry damping is at rest took fifteen a stage."""
+    body = block((0.5, 0.5, 0.6), (5, 5, 6), at=(0, 0, 0.02), young=2e4)
+    sim = sp.Simulation(
+        body, solver=sp.Newton(tolerance=1e-2), obstacles=sp.Plane(friction=0.5), dt=0.04,
+        damping=sp.PowerLaw(exponent=0, strength=1000), gravity=(0, 0, -G),
+    )  # fmt: skip
+    sim.state.v = np.cross((2.0, 1.0, 0.0), body.mesh.vertices)
+    sim.state.v += (0.0, 0.0, -2.0)
+    _, spent, touched = shapes(sim, 5)
+    assert touched
+    assert max(spent) <= 10
+
+
+def test_weights_taken_by_shares_leave_forces_as_they_are():
+    """Multipliers are the forces that they were, in another unit, and all can be taken back."""
+    body = block()
+    rest = np.zeros((body.n_vertices, 3))
+    stage = next(sp.BackwardEuler().stages(State(0.0, rest, rest, rest), None, 0.01))
+    contacts = AugmentedLagrangian.of_body(body, [FLOOR])
+    contacts.begin(stage, rest, rest, 0.0)
+    pairs, weights = contacts.contacts.pairs, contacts.weights.copy()
+    rng = np.random.default_rng(0)
+    pairs.scaled_multiplier = rng.normal(size=pairs.scaled_multiplier.shape)
+    pairs.limits = rng.uniform(size=len(pairs.limits))
+    assert pairs.count > 0
+    forces, limits = weights[:, None] * pairs.scaled_multiplier, weights * pairs.limits
+    restore = contacts.snapshot()
+    for share in (0.2, 0.05, 0.2):
+        contacts.weigh(share)
+        np.testing.assert_allclose(contacts.weights, share * weights, rtol=1e-14)
+        found = contacts.weights[:, None] * contacts.contacts.pairs.scaled_multiplier
+        np.testing.assert_allclose(found, forces, rtol=1e-13)
+        np.testing.assert_allclose(contacts.weights * contacts.contacts.pairs.limits, limits)
+    restore()
+    np.testing.assert_array_equal(contacts.weights, weights)
+    np.testing.assert_array_equal(
+        weights[:, None] * contacts.contacts.pairs.scaled_multiplier, forces
+    )
 
 
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-3])

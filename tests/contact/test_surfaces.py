@@ -238,7 +238,7 @@ def test_an_impact_stops_points_between_vertices_with_the_least_impulse():
     v = rng.normal(size=(body.n_vertices, 3))
     free = np.ones(v.shape, dtype=bool)
     pressed = PressedPoints(twice, free)
-    after = pressed.projected(v, np.zeros(len(pressed.vertex)), body.mass_times)
+    after = pressed.projected(v, np.zeros(len(pressed.vertex)), body)
     C = np.zeros((4, v.size))
     for k in range(4):
         for a in range(3):

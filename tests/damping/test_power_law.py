@@ -17,8 +17,10 @@ from tests.helpers import EPS, MESH_NAMES, affine, deformation_gradients, rotati
 from tests.refusals import refusals
 
 import supple as sp
+from supple.bodies.group import BodyGroup
 from supple.bodies.shape import Shape
 from supple.damping.base import DampingTangent
+from supple.damping.part import PartDamping
 from supple.damping.power_law import BoundStretchPower
 
 EXPONENTS = (0.0, 0.5, 1.0, 2.0, 3.0)
@@ -339,3 +341,25 @@ def test_few_iterations_however_sharp_the_corner(width):
         spent.append(sim.stats.iterations / sim.stats.stages)
     assert np.mean(spent) <= 12
     assert max(spent) <= 20
+
+
+@every_law
+@every_exponent
+def test_thinning_is_told_where_viscosity_falls_as_rates_grow(p, law):
+    """As the force at twice the velocity shows; contacts do not count what is so at rest alone."""
+    body, u, v = setting()
+    model = law(p).bind(body)
+    once, twice = (model.evaluate(Shape(body, u), factor * v)[1] for factor in (1.0, 2.0))
+    grown = np.linalg.norm(twice) / np.linalg.norm(once)
+    assert model.is_thinning == (grown < 2 * (1 - 1e-6))
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5, 1.0, 2.0])
+def test_thinning_is_told_of_cloth_and_of_parts(p):
+    sheet = sp.SheetMesh.grid(size=(0.4, 0.4), cells=(2, 2))
+    felt = sp.IsotropicCloth(young=2e4, poisson=0.3, thickness=5e-4, areal_density=0.2)
+    cloth, other = sp.Cloth(sheet, felt), sp.Cloth(sheet, felt)
+    damping = sp.PowerLaw(exponent=p, strength=1.0)
+    assert damping.bind(cloth).is_thinning == (p < 1)
+    group = BodyGroup([other, cloth])
+    assert PartDamping(group, 1, damping).is_thinning == (p < 1)

@@ -189,6 +189,12 @@ class ElasticBody(ABC):
         """M a for a of shape (n, 3)."""
         return self.pattern.multiply(self.mass_values, a)
 
+    @property
+    def mass_diagonal(self) -> Floats:
+        """What each vertex has on the diagonal of the mass [kg], (n,)."""
+        diagonal: Floats = self.mass_values[self.pattern.indptr[:-1]]
+        return diagonal
+
     def rounding_inertia(self, u: Floats, c_a: float) -> float:
         """Norm of the inertia [N] that rounding of u leaves in c_a M (u − û_a)."""
         heaviest = float(self.mass_values.max() * np.sqrt(u.size))

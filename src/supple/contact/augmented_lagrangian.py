@@ -82,6 +82,7 @@ class AugmentedLagrangian:
         self.weights = np.zeros(0)
         """w [N/m], (k,), of the pairs of the stage at hand."""
         self._off, self._boost, self._rounds = np.inf, 1.0, 0
+        self._share = 1.0  # of the weights, while it is sought what holds
 
     @classmethod
     def of_body(cls, body: ElasticBody, obstacles: Sequence[Obstacle]) -> AugmentedLagrangian:
@@ -136,7 +137,7 @@ class AugmentedLagrangian:
         if self._points is not None:
             stage = replace(stage, u_v=self._points.of(stage.u_v), guess=guess)
         self._stage = stage
-        self._off, self._boost, self._rounds = np.inf, 1.0, 0
+        self._off, self._boost, self._rounds, self._share = np.inf, 1.0, 0, 1.0
         contacts = self.contacts
         contacts.begin(stage, start, guess, began)
         self._set_weights()
@@ -147,7 +148,24 @@ class AugmentedLagrangian:
 
     def _set_weights(self) -> None:
         by_point = self.contacts.pairs.stiffness_of(self.stiffness_at(self._stage))
-        self.weights = self._boost * _WEIGHT * by_point
+        self.weights = self._share * self._boost * _WEIGHT * by_point
+
+    def weigh(self, share: float) -> bool:
+        """Have this share of the weights from now on; whether that is another one.
+
+        Multipliers stay the forces that they are.
+        """
+        if share == self._share:
+            return False
+        factor, self._share = share / self._share, share
+        self._scale_weights(factor)
+        return True
+
+    def _scale_weights(self, factor: float) -> None:
+        pairs = self.contacts.pairs
+        self.weights = factor * self.weights
+        pairs.scaled_multiplier = pairs.scaled_multiplier / factor
+        pairs.limits = pairs.limits / factor
 
     def evaluate(self, u: Floats) -> ContactPoint:
         """Forces and potential at u (n, 3)."""
@@ -210,11 +228,11 @@ class AugmentedLagrangian:
         return float(np.linalg.norm(self.weights[:, None] * new))
 
     def snapshot(self) -> Callable[[], None]:
-        """Gives what takes back all that ``update_multipliers`` does from now on."""
-        pairs = self.contacts.pairs.with_more()
+        """Gives what takes back all that ``update_multipliers`` and ``weigh`` do from now on."""
+        pairs, weights, share = self.contacts.pairs.with_more(), self.weights, self._share
 
         def restore() -> None:
-            self.contacts.pairs = pairs
+            self.contacts.pairs, self.weights, self._share = pairs, weights, share
 
         return restore
 
@@ -242,8 +260,7 @@ class AugmentedLagrangian:
         pairs.scaled_multiplier, pairs.limits = s - z, limits
         if inside > max(_CLOSER * self._off, contacts.exact):  # the body resists with more
             self._boost *= _MORE
-            self.weights *= _MORE
-            pairs.scaled_multiplier, pairs.limits = pairs.scaled_multiplier / _MORE, limits / _MORE
+            self._scale_weights(_MORE)
         self._off = inside
         if self._rounds <= _TURNING:
             contacts.update_planes(stage, u)

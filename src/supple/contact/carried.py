@@ -85,8 +85,8 @@ def after_impact(
         soft.nodes = points.first[soft.nodes]
         planes = pressed_normals(soft, body.free)
         along = planes.wanted(soft.obstacle_velocity, soft.vertex, v)
-        v = planes.projected(v, along, body.mass_times)
-        a = planes.projected(a, np.zeros_like(along), body.mass_times)
+        v = planes.projected(v, along, body)
+        a = planes.projected(a, np.zeros_like(along), body)
     v, a = v.copy(), a.copy()
     hard = pressing.of(np.flatnonzero(~own))
     first = points.first[hard.nodes[:, 0]]

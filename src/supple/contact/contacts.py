@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple._kernels.contact.vertices import contact_energy, project_contacts
+from supple.bodies.elastic_body import ElasticBody
 from supple.contact.between import PointsBetween
 from supple.contact.facets import Facets
-from supple.contact.impacts import MassTimes, pressed_normals
+from supple.contact.impacts import pressed_normals
 from supple.contact.obstacles.base import Obstacle
 from supple.contact.pairs import ContactPairs, Key, Projection
 from supple.core.types import Bools, Floats, Ints
@@ -376,15 +377,15 @@ class Contacts:
         rows = [n for n, key in enumerate(keys) if key in self._forces and key not in self.speeds]
         return self.pairs.of(np.array(rows, dtype=np.int64))
 
-    def after_impact(self, after: State, mass_times: MassTimes) -> State:
+    def after_impact(self, after: State, body: ElasticBody) -> State:
         """``after`` a stage, with what presses on an obstacle at rest along its normal."""
         pressing = self.pressing()
         if not pressing.count:
             return after
         pressed = pressed_normals(pressing, self._free)
         along = pressed.wanted(pressing.obstacle_velocity, pressing.vertex, after.v)
-        v = pressed.projected(after.v, along, mass_times)
-        a = pressed.projected(after.acceleration, np.zeros_like(along), mass_times)
+        v = pressed.projected(after.v, along, body)
+        a = pressed.projected(after.acceleration, np.zeros_like(along), body)
         return State(after.time, after.u, v, a)
 
     def state(self) -> dict[str, Floats]:

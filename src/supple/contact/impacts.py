@@ -14,10 +14,9 @@ vertices at the obstacle stand for, which goes to nothing as the mesh is refined
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
+from supple.bodies.elastic_body import ElasticBody
 from supple.contact.pairs import ContactPairs
 from supple.core.types import Bools, Floats, Ints
 
@@ -27,8 +26,6 @@ _ALONG = 1e-8  # of a unit: normals of one vertex that are the same but for roun
 _REDUNDANT = 1e-4  # of what a row weighs: what is left of one that the others say already
 _NO_MORE = 1e-13  # of a push: what rounding leaves of it
 _STILL = 1e-12  # of the velocity: what need not be projected
-
-MassTimes = Callable[[Floats], Floats]
 
 
 class PressedNormals:
@@ -75,8 +72,8 @@ class PressedNormals:
         along = self.spread(self.components(field), field)
         return np.where(self._free, field - along, 0.0)
 
-    def projected(self, field: Floats, wanted: Floats, mass_times: MassTimes) -> Floats:
-        """The field next to one (n, 3), by mass, that has components ``wanted`` (k,)."""
+    def projected(self, field: Floats, wanted: Floats, body: ElasticBody) -> Floats:
+        """The field next to one (n, 3), by the mass of a body, with components ``wanted`` (k,)."""
         off = wanted - self.components(field)
         if np.abs(off).max(initial=0.0) <= _STILL * np.abs(field).max(initial=0.0):
             return field
@@ -84,16 +81,22 @@ class PressedNormals:
 
         # M δ is a sum of normals: tangential(M (δ_n + δ_t)) = 0, solved for δ_t
         normal_part = self.spread(off, field)
+        mass = body.mass_diagonal[:, None]
 
         def multiply(x: Floats) -> Floats:
-            return self.tangential(mass_times(x.reshape(field.shape))).ravel()
+            return self.tangential(body.mass_times(x.reshape(field.shape))).ravel()
 
-        matrix = LinearOperator((field.size, field.size), matvec=multiply, dtype=np.float64)
-        pushed = mass_times(normal_part)
+        def precondition(x: Floats) -> Floats:  # Jacobi: cells of all sizes take as few iterations
+            return self.tangential(self.tangential(x.reshape(field.shape)) / mass).ravel()
+
+        shape = field.size, field.size
+        matrix = LinearOperator(shape, matvec=multiply, dtype=np.float64)
+        inverse = LinearOperator(shape, matvec=precondition, dtype=np.float64)
+        pushed = body.mass_times(normal_part)
         left = -self.tangential(pushed)
         if np.linalg.norm(left) <= _NO_MORE * np.linalg.norm(pushed):  # nothing is left to follow
             return np.asarray(field + normal_part)
-        tangential_part, _ = cg(matrix, left.ravel(), rtol=_EXACT, maxiter=_MOST)
+        tangential_part, _ = cg(matrix, left.ravel(), rtol=_EXACT, maxiter=_MOST, M=inverse)
         result: Floats = field + normal_part + tangential_part.reshape(field.shape)
         return result
 

@@ -44,6 +44,8 @@ class BoundDamping(ABC):
     """Whether ``multiply`` needs K(u) as a matrix, as ``add_matrix`` does."""
     uses_stiffness_matrix: bool = False
     """Whether every evaluation needs K(u) as a matrix."""
+    is_thinning: bool = False
+    """Whether viscosity falls as rates grow, so that at rest it is far more than in motion."""
     pattern: BlockPattern | None = None
     """Where ∂∇₂R/∂v has blocks, if beyond the body's own pattern."""
 

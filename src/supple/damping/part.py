@@ -25,6 +25,7 @@ class PartDamping(BoundDamping):
         self.depends_on_shape = model.depends_on_shape
         self.uses_stiffness = model.uses_stiffness
         self.uses_stiffness_matrix = model.uses_stiffness_matrix
+        self.is_thinning = model.is_thinning
         self._places = None
         if model.pattern is not None:
             own, first = model.pattern, self._rows.start

@@ -127,7 +127,8 @@ class PowerLaw(Damping):
 
 def _thin_power_law(damping: PowerLaw, sheet: ThinBody, body: ElasticBody) -> BoundDamping:
     p, width = float(damping.exponent), damping.width if damping.exponent < 1 else 0.0
-    linear, soft = p == 1, _BEND if p < 1 else 1.0
+    soft = _BEND if p < 1 else 1.0
+    kind = {"linear": p == 1, "thinning": p < 1}
     if damping.of is not None and damping.scale is not None:
         viscosity, A = viscosity_of(damping.of, body, "a power law"), damping.scale
         factor = np.full(body.n_cells, A ** (0.5 * (1 - p)))
@@ -135,14 +136,14 @@ def _thin_power_law(damping: PowerLaw, sheet: ThinBody, body: ElasticBody) -> Bo
         def power_of(at: Frame, shape: Shape) -> Law:
             return Power(in_frame(at, viscosity(shape)), factor, p, width**2 * A, soft)
 
-        return BoundThinLaw(sheet, power_of, linear=linear)
+        return BoundThinLaw(sheet, power_of, **kind)
     strength = 0.0 if damping.strength is None else damping.strength
     beta = spread_over_cells("strength", strength, body)
 
     def power(at: Frame, shape: Shape) -> Law:
         return Power(stretch_form(at), beta, p, width**2, soft)
 
-    return BoundThinLaw(sheet, power, linear=linear)
+    return BoundThinLaw(sheet, power, **kind)
 
 
 class BoundPowerLaw(BoundCellDamping):
@@ -155,7 +156,7 @@ class BoundPowerLaw(BoundCellDamping):
         """The factor w of the density, (cells,)."""
         self._width = damping.width if self.exponent < 1 else 0.0
         self._bend = 1.0
-        self.is_linear = self.exponent == 1
+        self.is_linear, self.is_thinning = self.exponent == 1, self.exponent < 1
 
     def add_tangent(self, shape: Shape, v: Floats, of: DampingTangent, values: Floats) -> None:
         super(BoundPowerLaw, self._for_tangent()).add_tangent(shape, v, of, values)

@@ -372,6 +372,10 @@ class _ActiveTerms(ActiveSet):
         pairs = zip(self._terms, here.shares, strict=True)
         return sum(term.update_multipliers(share, step, length) for term, share in pairs)
 
+    def weigh(self, share: float) -> bool:
+        changed = [term.weigh(share) for term in self._terms]  # all of them
+        return any(changed)
+
     def snapshot(self) -> Callable[[], None]:
         restores = [restore for term in self._terms if (restore := term.snapshot()) is not None]
 

@@ -22,6 +22,8 @@ _CLEARLY_CLOSER = 0.5  # share of the residual that full steps must remove to go
 _MOST_TRIES = 4  # of the primal–dual method,
 _FEW_FULL_STEPS = 12  # with so many steps,
 _MOST_FULL_STEPS = 25  # and more while they bring forces closer to balance
+_SEARCHING = 0.2  # share of the weights of contacts by which full steps find out what holds,
+_FOUND = 0.02  # until so much of the forces at play is left: then weights are what is exact sooner
 _ROUGHLY = 0.05  # of the forces at play: a residual so small is near to balance
 _MAX_OUTER_ITERATIONS = 50  # of the augmented Lagrangian
 _CLOSER_BY_ROUND = 0.1  # share of the residual that a round may leave where others follow
@@ -65,14 +67,17 @@ class ActiveSetLoop:
         """
         problem, line = self._problem, self._line
         begin, restore = here, problem.active_set.snapshot()
-        change, previous = 0.0, np.inf
+        change, previous, searching = 0.0, np.inf, line.norm(here) > _FOUND * here.scale
+        here = self._weighed(here, _SEARCHING if searching else 1.0)
         for iteration in range(_MOST_FULL_STEPS):
+            if searching and iteration and line.norm(here) <= _FOUND * here.scale:
+                here, searching, previous = self._weighed(here, 1.0), False, np.inf
             norm, target = line.norm(here), line.target(here)
             if norm <= target and change <= target:
                 return here, True
             if iteration >= _FEW_FULL_STEPS and norm > _CLEARLY_CLOSER * previous:
                 if self._is_near(here):
-                    return here, False
+                    return self._weighed(here, 1.0), False
                 break
             previous = norm
             self._newton.iterations += 1
@@ -88,6 +93,12 @@ class ActiveSetLoop:
                 break
         restore()
         return begin, False
+
+    def _weighed(self, here: Linearization, share: float) -> Linearization:
+        """The same place with a share of the weights of contacts."""
+        if not self._problem.active_set.weigh(share):
+            return here
+        return self._problem.linearize(here.stage, here.u, with_matrix=True)
 
     def fixed_count(self, here: Linearization, count: int) -> Floats:
         """u (n, b) after so many full primal–dual steps, as real-time codes take them."""

@@ -168,8 +168,16 @@ class ActiveSet:
         """
         return 0.0
 
+    def weigh(self, share: float) -> bool:
+        """Take this share of the weights of contacts from now on; whether that is another one.
+
+        Multipliers stay the forces that they are. With small weights it is more by forces than by
+        places that contacts are judged to hold.
+        """
+        return False  # nothing has weights
+
     def snapshot(self) -> Callable[[], None]:
-        """Gives what takes back all that ``update_multipliers`` does from now on."""
+        """Gives what takes back all that ``update_multipliers`` and ``weigh`` do from now on."""
         return lambda: None
 
     def refresh(self, here: Linearization, enough: float) -> bool:

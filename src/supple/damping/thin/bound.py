@@ -26,8 +26,11 @@ class BoundThinLaw(BoundDamping):
 
     matrix_is_hessian = True  # the matrix is that of R, which is a function
 
-    def __init__(self, body: ThinBody, make: MakeLaw, *, linear: bool) -> None:
-        self._body, self._make, self.is_linear = body, make, linear
+    def __init__(
+        self, body: ThinBody, make: MakeLaw, *, linear: bool, thinning: bool = False
+    ) -> None:
+        self._body, self._make = body, make
+        self.is_linear, self.is_thinning = linear, thinning
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         at, law = self._at(shape)

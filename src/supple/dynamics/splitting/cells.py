@@ -55,6 +55,8 @@ class CellTerms(GradientTerms):
         self._axes = np.zeros(self.by_point)  # V of the last local minima, to start from
         self._axes[:] = np.eye(3)
         self._stretches_before = np.zeros(self.by_point[:3])
+        self._latest: tuple[Floats, Floats] | None = None  # ∂Φ/∂F and its derivative, where last
+        # looked at in the stage at hand
 
     def begin(self, stage: Stage, u_v: Floats, start_velocity: Floats) -> None:
         if self._dampings:
@@ -73,9 +75,14 @@ class CellTerms(GradientTerms):
 
     def warm_start(self, z: Floats, s: Floats) -> None:
         Z, S = z.reshape(self.by_point), s.reshape(self.by_point)
+        if not self._by_stretches:
+            P, A = np.empty(self.by_point), np.empty((*self.by_point[:2], 6, 3, 3))
+            self._latest = P, A
 
         def some(cut: slice) -> None:
-            P, _ = self.forces(cut, Z[cut], 1)
+            P, A = self.forces(cut, Z[cut], 1 if self._latest is None else 2)
+            if self._latest is not None:
+                self._latest[0][cut], self._latest[1][cut] = P, A
             forbidden = ~np.isfinite(P).all(axis=(2, 3))  # a support has jumped, say
             if forbidden.any():
                 Z[cut][forbidden], P[forbidden] = np.eye(3), 0.0
@@ -103,11 +110,18 @@ class CellTerms(GradientTerms):
     def lower_weights(self) -> None:
         self.doublings[:] = np.maximum(self.doublings - 1, 0)
 
+    def finish(self, s: Floats, z: Floats) -> None:
+        self._latest = None
+
+    @property
+    def _by_stretches(self) -> bool:
+        """Whether Φ is a function of singular values alone."""
+        alone = not self._dampings or self._principal is not None
+        return alone and self.part.material.is_isotropic
+
     def minimise(self, s: Floats, z: Floats) -> None:
         S, Z = s.reshape(self.by_point), z.reshape(self.by_point)
-        alone = not self._dampings or self._principal is not None
-        isotropic = alone and self.part.material.is_isotropic
-        one = self._minimise_stretches if isotropic else self._minimise
+        one = self._minimise_stretches if self._by_stretches else self._minimise
         self.share(lambda cut: one(cut, S[cut], Z[cut]))
 
     def _minimise(self, cut: slice, s: Floats, z: Floats) -> None:
@@ -116,8 +130,16 @@ class CellTerms(GradientTerms):
         trial, step = z.copy(), np.empty_like(z)
         norm, length = np.full(z.shape[:2], np.inf), np.ones(z.shape[:2])
         found = z
+        if self._latest is not None:
+            # The first direction is by the forces last looked at, which are those at z but for a
+            # turn of the body: what it leads to is then looked at whatever it is.
+            P, A = (each[cut] for each in self._latest)
+            advance(found, trial, s, self.stiffness[cut], P, A, norm, step, length, 0.0)
+            norm[:] = np.inf
         for _ in range(_MOST_TRIALS):
             P, A = self.forces(cells, trial, 2)
+            if self._latest is not None:
+                self._latest[0][cells], self._latest[1][cells] = P, A
             w = self.stiffness[cells]
             left = advance(found, trial, s, w, P, A, norm, step, length, self.accuracy)
             if not left:

@@ -42,7 +42,7 @@ from supple.solvers.splitting import (
 _SWEEPS = (10, 2000)  # over all contacts in a global step, at least and at most,
 _PRODUCTS = 500_000  # responses that they may take: few contacts of a stiff body need many sweeps
 _ENOUGH = 0.1  # of how far a converged contact may be off
-_DRY_WEIGHT = 10.0  # times the weight of the cell's elasticity, likewise
+_DRY_WEIGHT = 3.0  # times the weight of the cell's elasticity, likewise
 
 
 class ObstacleContacts(PointContacts):

@@ -193,8 +193,12 @@ class Term(ABC):
         """The primal–dual update after a share of a step; by how much its force changes [N]."""
         return 0.0
 
+    def weigh(self, share: float) -> bool:
+        """Take this share of the weights of contacts from now on; whether that is another one."""
+        return False  # it has none
+
     def snapshot(self) -> Callable[[], None] | None:
-        """What takes back all that ``update_multipliers`` does from now on."""
+        """What takes back all that ``update_multipliers`` and ``weigh`` do from now on."""
         return None
 
     def refresh(self, at: Point, enough: float) -> bool:

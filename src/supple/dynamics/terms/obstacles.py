@@ -17,6 +17,7 @@ from supple.contact.obstacles.base import Obstacle
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats, Ints
 from supple.damping.base import BoundDamping, DampingTangent
+from supple.damping.sums import summands
 from supple.dynamics.splitting import Splitter
 from supple.dynamics.terms.base import BlockSum, Point, Share, StageStart, Term
 from supple.integrators import Stage, State
@@ -48,11 +49,15 @@ class ObstacleContact(Term):
         self._add_damping_diagonal(damping)
 
     def _add_damping_diagonal(self, damping: Sequence[BoundDamping]) -> None:
-        """Let the weights of contacts know how damping adds to the matrix of a stage."""
+        """Let the weights of contacts know how damping adds to the matrix of a stage.
+
+        What thins says at rest, as dry friction does, is not how it resists in motion: contacts
+        that count it are far too stiff, and which of them stick is not found out.
+        """
         still = np.zeros_like(self._body.mesh.vertices)
         rest = Shape(self._body, still, order=2)
-        for model in damping:
-            if model.pattern is None:
+        for model in (each for sum_ in damping for each in summands(sum_)):
+            if model.pattern is None and not model.is_thinning:
                 values = np.zeros((self._body.pattern.n_blocks, 3, 3))
                 model.add_tangent(rest, still, DampingTangent(1.0, definite=True), values)
                 self._lagrangian.add_damping_diagonal(values)
@@ -97,6 +102,9 @@ class ObstacleContact(Term):
     def update_multipliers(self, share: Share, step: Floats, length: float) -> float:
         return self._lagrangian.update_multipliers(_here(share), step, length)
 
+    def weigh(self, share: float) -> bool:
+        return self._lagrangian.weigh(share)
+
     def snapshot(self) -> Callable[[], None] | None:
         return self._lagrangian.snapshot()
 
@@ -126,7 +134,7 @@ class ObstacleContact(Term):
         self._pressed |= self._contacts.touching
         points, body = self._points, self._body
         if points.are_vertices:
-            return self._contacts.after_impact(solution, body.mass_times)
+            return self._contacts.after_impact(solution, body)
         return after_impact(points, self._contacts.pressing(), solution, body)
 
     def impact(self, now: State, dt: float, external: Floats) -> Impact | None:
