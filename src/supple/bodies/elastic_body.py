@@ -58,6 +58,13 @@ class ElasticBody(ABC):
         """A ``Damping`` at work on this body, a ``BoundDamping``."""
         return damping.bind(self)
 
+    def own_term(self, rows: slice, n_vertices: int, damping: Sequence[Any]) -> Any | None:
+        """A ``Term`` that only this kind of body has, with its damping; None where there is none.
+
+        ``rows`` are those of the body among ``n_vertices`` of a world.
+        """
+        return None
+
     # -- what each kind of body defines ------------------------------------------------
 
     @abstractmethod
@@ -82,6 +89,11 @@ class ElasticBody(ABC):
     @property
     def advice(self) -> str:
         """What a person may try where a step cannot be solved."""
+        return ""
+
+    @property
+    def only_newton(self) -> str:
+        """What it is called where solvers other than ``Newton`` are refused; nothing else is."""
         return ""
 
     @property

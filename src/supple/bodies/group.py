@@ -215,7 +215,8 @@ def _check_parts(parts: Sequence[ElasticBody]) -> None:
         if not isinstance(part, ElasticBody) or isinstance(part, BodyGroup):
             raise InputError(
                 f"body {number} is a {type(part).__name__}; give a Body, a Cloth, a "
-                "SpringNetwork, a RigidBody, or of a reduced model a ReducedBody(model)"
+                "SpringNetwork, a RigidBody, of a reduced model a ReducedBody(model), or of woven "
+                "cloth a WovenBody(cloth)"
             )
         if any(part is other for other in parts[:number]):
             raise InputError(
