@@ -54,6 +54,11 @@ class ElasticBody(ABC):
         """What can touch: the vertices or, of a rigid body, those of its skin."""
         return points_of(self.mesh)
 
+    @cached_property
+    def layer_distances(self) -> Floats:
+        """From where each of ``points`` pushes others away [m], (p,); NaN where the mesh decides."""
+        return np.full(self.points.count, np.nan)
+
     def damped_by(self, damping: Any) -> Any:
         """A ``Damping`` at work on this body, a ``BoundDamping``."""
         return damping.bind(self)

@@ -80,6 +80,10 @@ class BodyGroup(ElasticBody):
         return np.concatenate([part.contact_vertices + start for part, start in shifted])
 
     @cached_property
+    def layer_distances(self) -> Floats:
+        return self._from_parts(lambda part: part.layer_distances)
+
+    @cached_property
     def pattern(self) -> BlockPattern:
         starts = zip(self.parts, self.rows, self.blocks, strict=True)
         indptr, cols = [np.zeros(1, dtype=np.int64)], []

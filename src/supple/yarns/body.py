@@ -146,6 +146,11 @@ class WovenBody(ElasticBody):
         return np.arange(self.mesh.crossings)
 
     @cached_property
+    def layer_distances(self) -> Floats:
+        """The thickness of the cloth, two of each yarn."""
+        return np.full(self.mesh.crossings, self.mesh.thickness)
+
+    @cached_property
     def held(self) -> HeldComponents:
         n = self.mesh.crossings
         of_places = HeldComponents.of(self.fixed, tuple(self.supports), n)

@@ -259,7 +259,9 @@ class WovenMotion(Term):
         return self._cloth.kinetic(self._q(u), self._rates(v))[0] - constant
 
     def momentum(self, u: Floats, v: Floats) -> Floats:
-        p = self._cloth.kinetic(self._q(u), self._rates(v))[1]
+        q, rates = self._q(u), self._rates(v)
+        known = self._find(q, rates)
+        p = self._cloth.kinetic(q, rates)[1] if known is None else known.momentum.copy()
         p[:, 3:] = 0.0  # that of slides is no momentum in space
         whole = self._whole(p)
         whole[self._rows] -= self._body.mass_times(np.ascontiguousarray(v[self._rows]))
