@@ -56,7 +56,7 @@ class ElasticBody(ABC):
 
     @cached_property
     def layer_distances(self) -> Floats:
-        """From where each of ``points`` pushes others away [m], (p,); NaN where the mesh decides."""
+        """From where each of ``points`` pushes others away [m], (p,); NaN where the mesh says."""
         return np.full(self.points.count, np.nan)
 
     def damped_by(self, damping: Any) -> Any:
