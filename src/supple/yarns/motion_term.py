@@ -14,7 +14,6 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse.linalg as linalg
 
 from supple.bodies.group import BodyGroup
 from supple.bodies.shape import Shape
@@ -278,6 +277,8 @@ class WovenMotion(Term):
 
     def accelerated(self, u: Floats, v: Floats, force: Floats, a: Floats) -> Floats:
         """M a = f + ∇T − Ṁ v."""
+        from scipy.sparse import linalg  # slow to import
+
         cloth, q, rates = self._cloth, self._q(u), self._rates(v)
         held = np.where(self._free, 0.0, self._rates(a))
         right = self._rates(force) + cloth.kinetic(q, rates)[2] - momentum_rate(cloth, q, rates)
