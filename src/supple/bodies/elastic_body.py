@@ -140,6 +140,11 @@ class ElasticBody(ABC):
         """Which vertices share a cell: the sparsity of mass and stiffness, built once."""
         return self._pattern_and_slots[0]
 
+    @property
+    def turning(self) -> BlockPattern:
+        """Which vertices tell each other how their surroundings have turned."""
+        return self.pattern
+
     # -- supports ----------------------------------------------------------------------
 
     def _check_supports(self) -> None:

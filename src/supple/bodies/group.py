@@ -85,11 +85,21 @@ class BodyGroup(ElasticBody):
 
     @cached_property
     def pattern(self) -> BlockPattern:
-        starts = zip(self.parts, self.rows, self.blocks, strict=True)
-        indptr, cols = [np.zeros(1, dtype=np.int64)], []
-        for part, rows, blocks in starts:
-            indptr.append(part.pattern.indptr[1:] + blocks.start)
-            cols.append(part.pattern.cols + rows.start)
+        return self._joined([part.pattern for part in self.parts])
+
+    @cached_property
+    def turning(self) -> BlockPattern:
+        if all(part.turning is part.pattern for part in self.parts):
+            return self.pattern
+        return self._joined([part.turning for part in self.parts])
+
+    def _joined(self, patterns: Sequence[BlockPattern]) -> BlockPattern:
+        """Patterns of the parts as one."""
+        indptr, cols, count = [np.zeros(1, dtype=np.int64)], [], 0
+        for own, rows in zip(patterns, self.rows, strict=True):
+            indptr.append(own.indptr[1:] + count)
+            cols.append(own.cols + rows.start)
+            count += own.n_blocks
         return BlockPattern(np.concatenate(indptr), np.concatenate(cols))
 
     @cached_property

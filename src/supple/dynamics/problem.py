@@ -138,7 +138,7 @@ class BodyProblem(SplitProblem):
 
     def rotations_at(self, u: Floats) -> Floats:
         """How the surroundings of each node have turned at u, rotations (n, 3, 3)."""
-        X, pattern = self.body.mesh.vertices, self.body.pattern
+        X, pattern = self.body.mesh.vertices, self.body.turning
         node_rotations.update_rotations(pattern.indptr, pattern.cols, X, X + u, self._rotations)
         return self._rotations.copy()
 

@@ -124,6 +124,12 @@ class WovenBody(ElasticBody):
         return BlockPattern(np.arange(N + 1), np.arange(N)).with_keys(np.concatenate(self._keys))
 
     @cached_property
+    def turning(self) -> BlockPattern:
+        """Slides do not turn."""
+        N = 2 * self.mesh.crossings
+        return BlockPattern(np.arange(N + 1), np.arange(N)).with_keys(self._keys[0])
+
+    @cached_property
     def _places(self) -> tuple[Ints, ...]:
         return tuple(np.searchsorted(self.pattern.keys, keys) for keys in self._keys)
 
