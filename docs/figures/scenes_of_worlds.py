@@ -134,9 +134,9 @@ def marble() -> None:
 
 def woven() -> None:
     """Yarns as tubes, the other bodies smooth."""
-    camera = Camera((0.105, 0, 0.045), 0.2, azimuth=-70, elevation=20)
-    sim, found = woven_hammock.world(15), []
-    for pause in (0.0, 0.12, 0.5):
+    camera = Camera((0.09, 0, 0.055), 0.27, azimuth=-72, elevation=20)
+    sim, found = woven_hammock.world(13), []
+    for pause in (0.0, 0.12, 0.25):
         steps(sim, pause)
         drawn = moving_bodies(sp.Motion.from_frames(sim.body.mesh, [sim.frame()]))
         x, size = drawn.frame(0), (420, 260)

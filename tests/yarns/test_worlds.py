@@ -381,6 +381,7 @@ def test_what_yarns_cannot_take_is_refused_with_advice():
     sim = sp.Simulation(body, integrator=sp.RK4())
     refused("cannot move yarns.*TRBDF2", sim.step)
     held = WovenBody(woven, fixed=woven.mesh.where(x=woven.net.positions[0, 0]))
+    refused("mass of woven cloth follows its yarns", sp.vibration_modes, body, 2)
     refused("no static shape", sp.static_shape, held, gravity=GRAVITY)
     refused("vertex 0 is held twice", WovenBody, woven, fixed=[0], supports=[
         sp.Support([0], lambda t: (0, 0, t))

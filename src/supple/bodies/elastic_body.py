@@ -189,6 +189,11 @@ class ElasticBody(ABC):
 
     # -- mass --------------------------------------------------------------------------
 
+    @property
+    def has_constant_mass(self) -> bool:
+        """Whether ``mass_values`` are all of it, whatever the shape."""
+        return True
+
     @cached_property
     def mass_values(self) -> Floats:
         """Mass [kg] on the pattern, (blocks,); each stands for that multiple of the identity."""

@@ -119,6 +119,10 @@ class BodyGroup(ElasticBody):
     def mass_values(self) -> Floats:
         return self._from_parts(lambda part: part.mass_values)
 
+    @property
+    def has_constant_mass(self) -> bool:
+        return all(part.has_constant_mass for part in self.parts)
+
     @cached_property
     def total_mass(self) -> float:
         return sum(part.total_mass for part in self.parts)

@@ -178,6 +178,10 @@ class WovenBody(ElasticBody):
         values[self._places[1][own.indptr[:-1]]] = 0.5 * sums
         return values * self._only_factor(cell_factors)
 
+    @property
+    def has_constant_mass(self) -> bool:
+        return False
+
     @staticmethod
     def _only_factor(cell_factors: Floats | None) -> float:
         if cell_factors is None or not len(cell_factors):
