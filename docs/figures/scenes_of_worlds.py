@@ -19,10 +19,12 @@ import dominoes  # noqa: E402
 import linked_rings  # noqa: E402
 import marble_on_bridge  # noqa: E402
 import stacked_blocks  # noqa: E402
+import woven_hammock  # noqa: E402
 import wrapped_ball  # noqa: E402
 
 import supple as sp  # noqa: E402
 from supple.io.pictures import Camera, render  # noqa: E402
+from supple.io.surfaces import moving_bodies  # noqa: E402
 
 HUES = (
     (0.80, 0.62, 0.50),
@@ -130,9 +132,22 @@ def marble() -> None:
     strip("world_marble.png", [(sim, (0.02, 0.3))], camera, (560, 300), smooth=True)
 
 
+def woven() -> None:
+    """Yarns as tubes, the other bodies smooth."""
+    camera = Camera((0.09, 0, 0.055), 0.27, azimuth=-72, elevation=20)
+    sim, found = woven_hammock.world(13), []
+    for pause in (0.0, 0.12, 0.25):
+        steps(sim, pause)
+        drawn = moving_bodies(sp.Motion.from_frames(sim.body.mesh, [sim.frame()]))
+        x, size = drawn.frame(0), (420, 260)
+        found.append(on_white(render(x, drawn.triangles, camera, size=size, colors=drawn.colors)))
+    write_png("world_woven.png", np.concatenate(found, axis=1))
+    print("world_woven.png", flush=True)
+
+
 def main() -> None:
     every: tuple[Callable[[], None], ...]
-    every = rings, catch, marble, cards, stack, voussoirs, wrapped, row
+    every = rings, catch, marble, cards, stack, voussoirs, wrapped, row, woven
     chosen = sys.argv[1:]
     for draw in every:
         if not chosen or draw.__name__ in chosen:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import supple as sp
 from supple.io.pictures import Camera, render
-from supple.io.yarn_surfaces import YarnTubes, sheet_triangles
+from supple.io.yarn_surfaces import YarnTubes
 from supple.mesh import YarnMesh
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,7 +77,7 @@ def pictures(folder: Path, shapes: Path, name: str) -> list[NDArray[np.uint8]]:
     mesh, x = cloth.mesh, saved["q"][:, :3].astype(float)
     skin = man.surface(float(saved["time"]))
     painted = np.tile(CLOTH, (len(x), 1))
-    whole = picture(x, sheet_triangles(mesh), painted, skin, WHOLE)
+    whole = picture(x, mesh.sheet_triangles, painted, skin, WHOLE)
     ahead = x[x[:, 1] < np.median(x[:, 1])]  # on his front
     at = ahead[np.argmin(np.linalg.norm((ahead - CHEST)[:, [0, 2]], axis=1))]
     centre = int(np.argmin(np.linalg.norm(x - at, axis=1)))

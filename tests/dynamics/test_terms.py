@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.helpers import shaken, soft, stepped
 from tests.refusals import refused
+from tests.yarns.cases import cloth
 
 import supple as sp
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.group import BodyGroup
 from supple.dynamics.problem import BodyProblem
 from supple.dynamics.terms import terms_of
 from supple.dynamics.terms.base import BlockSum, Point, Share, StageStart, Term
 from supple.integrators import BackwardEuler, Stage, State
 from supple.solvers.interface import Tangent
+from supple.yarns import WovenBody, YarnDamping, YarnRayleigh
 
 MESH = shaken(sp.TetMesh.box((1.0, 0.4, 0.3), (3, 1, 1)), size=0.03)
 BODY = sp.Body(MESH, soft(sp.StableNeoHookean, young=2e4))
@@ -41,15 +46,19 @@ class Anchor(Term):
         to.values[BODY.pattern.indptr[:-1]] += self._k * np.eye(3)
 
 
-def begun(terms: list[Term]) -> tuple[BodyProblem, Stage, np.ndarray]:
+def begun(
+    terms: list[Term], body: ElasticBody = BODY, size: float = 1.0
+) -> tuple[BodyProblem, Stage, np.ndarray]:
     """A problem in the middle of a step, and a shape to look at."""
     rng = np.random.default_rng(2)
-    u, v = 0.01 * rng.normal(size=(2, BODY.n_vertices, 3))
+    u, v = 0.01 * size * rng.normal(size=(2, body.n_vertices, 3))
     now = State(0.0, u, v, np.zeros_like(u))
     stage = next(BackwardEuler().stages(now, None, 0.02))
-    problem = BodyProblem(BODY, terms)
-    problem.begin(StageStart(stage, BODY.weight((0, 0, -9.81)), now, u))
-    return problem, stage, u + 0.02 * v + 0.002 * rng.normal(size=u.shape)
+    for term in terms:
+        term.set_gravity(np.array((0, 0, -9.81)))
+    problem = BodyProblem(body, terms)
+    problem.begin(StageStart(stage, body.weight((0, 0, -9.81)), now, u))
+    return problem, stage, u + 0.02 * v + 0.002 * size * rng.normal(size=u.shape)
 
 
 def of_damping(name: str) -> Callable[[], list[Term]]:
@@ -83,6 +92,42 @@ def test_residual_and_matrix_are_derivatives_of_the_potential(name):
     # contacts and strain rates leave out of the matrix what is not symmetric or not sparse
     exact = name not in ("obstacle", "strain rate", "power law")
     assert second >= (1.85 if exact else 0.9)
+
+
+YARN_DAMPINGS: dict[str, list[sp.Damping]] = {
+    "none": [],
+    "strain rates": [YarnDamping(stretch=0.03, bending=0.02, shear=0.01)],
+    "stiffness": [YarnRayleigh(stiffness=0.01)],
+}
+
+
+@pytest.mark.parametrize("among", [False, True], ids=["alone", "among others"])
+@pytest.mark.parametrize("name", YARN_DAMPINGS)
+def test_woven_cloth_has_the_derivatives_of_its_potential(name, among):
+    """Mass that follows the yarns, weight, friction and damping, all exact within a stage."""
+    woven, size = WovenBody(cloth()), 2e-3
+    body: ElasticBody = BodyGroup([BODY, woven]) if among else woven
+    models: list[Any] = YARN_DAMPINGS[name]
+    terms = terms_of(body, [(1, each) for each in models] if among else models)
+    problem, stage, u = begun(terms, body, size)
+    here = problem.linearize(stage, u)
+    values = here.matrix(Tangent())
+    way = np.zeros_like(u)
+    way[-woven.n_vertices :] = size * np.random.default_rng(3).normal(size=(woven.n_vertices, 3))
+    way *= problem.free
+    slope, change = float(np.vdot(here.residual, way)), problem.pattern.multiply(values, way)
+    errors = []
+    for h in (2e-4, 1e-4):
+        there = problem.linearize(stage, u + h * way)
+        rise = there.lagged_potential(here) - here.potential
+        turned = there.residual - here.residual
+        errors.append((abs(rise - h * slope), np.linalg.norm((turned - h * change)[problem.free])))
+    np.testing.assert_allclose(np.log2(np.divide(*errors)), 2, atol=0.1)
+    if name == "stiffness":  # it is that of the start, which may have buckled
+        return
+    stiff = problem.pattern.full(here.matrix(Tangent(definite=True)))
+    free = problem.free.ravel()
+    assert np.linalg.eigvalsh(stiff.toarray()[free][:, free]).min() > 0
 
 
 @pytest.mark.parametrize("name", SUMS)

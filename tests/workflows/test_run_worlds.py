@@ -1,5 +1,7 @@
 """``sp.workflows.run`` of several bodies: what is written, going on after a stop, what it says."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -96,3 +98,33 @@ def test_facts_of_a_world_tell_of_each_body():
     through = sp.load_scene("world.toml", changes={"self_contact": False})
     assert dict(facts(through))["With each other"] == "go through each other"
     assert np.isclose(through.group.total_mass, 2.0 + 0.3 + 0.006)
+
+
+RUG = """
+gravity = [0, 0, -9.81]
+integrator = "BackwardEuler"
+[bodies.rug]
+woven = { warps = 4, wefts = 4, spacing = 0.02, warp = { radius = 4e-4, linear_density = 2e-4, \
+stretch = 50, bending = 1e-8 }, shear = 1e-5, position = [0, 0, 0.105] }
+supports = [{ x = 0 }]
+damping = { model = "YarnDamping", stretch = 0.01 }
+[bodies.block]
+mesh = { box = { size = [0.1, 0.1, 0.1], cells = [1, 1, 1] } }
+material = { young = 6e4, poisson = 0.4, density = 500 }
+[time]
+duration = 0.04
+fps = 50
+"""
+
+
+def test_a_run_with_woven_cloth_is_told_resumed_and_undamped():
+    Path("rug.toml").write_text(RUG, encoding="utf-8")
+    told = dict(facts(sp.load_scene("rug.toml")))["rug"]
+    for of in ("16 crossings of 8 yarns", "stretch 50 N", "held: 4 crossings", "YarnDamping"):
+        assert of in told, of
+    result = sp.workflows.run("rug.toml", "rug", formats=("glb",))
+    assert result.report.is_file()
+    longer = sp.workflows.run("rug.toml", "rug", resume=True, duration=0.06, **QUIET)
+    assert len(longer.motion) == 4
+    bare = sp.load_scene("rug.toml", changes={"damping": None})
+    assert bare.dampings == {"rug": None, "block": None}

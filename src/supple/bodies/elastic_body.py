@@ -54,9 +54,21 @@ class ElasticBody(ABC):
         """What can touch: the vertices or, of a rigid body, those of its skin."""
         return points_of(self.mesh)
 
+    @cached_property
+    def layer_distances(self) -> Floats:
+        """From where each of ``points`` pushes others away [m], (p,); NaN where the mesh says."""
+        return np.full(self.points.count, np.nan)
+
     def damped_by(self, damping: Any) -> Any:
         """A ``Damping`` at work on this body, a ``BoundDamping``."""
         return damping.bind(self)
+
+    def own_term(self, rows: slice, n_vertices: int, damping: Sequence[Any]) -> Any | None:
+        """A ``Term`` that only this kind of body has, with its damping; None where there is none.
+
+        ``rows`` are those of the body among ``n_vertices`` of a world.
+        """
+        return None
 
     # -- what each kind of body defines ------------------------------------------------
 
@@ -82,6 +94,11 @@ class ElasticBody(ABC):
     @property
     def advice(self) -> str:
         """What a person may try where a step cannot be solved."""
+        return ""
+
+    @property
+    def only_newton(self) -> str:
+        """What it is called where solvers other than ``Newton`` are refused; nothing else is."""
         return ""
 
     @property
@@ -122,6 +139,11 @@ class ElasticBody(ABC):
     def pattern(self) -> BlockPattern:
         """Which vertices share a cell: the sparsity of mass and stiffness, built once."""
         return self._pattern_and_slots[0]
+
+    @property
+    def turning(self) -> BlockPattern:
+        """Which vertices tell each other how their surroundings have turned."""
+        return self.pattern
 
     # -- supports ----------------------------------------------------------------------
 
@@ -166,6 +188,11 @@ class ElasticBody(ABC):
             )
 
     # -- mass --------------------------------------------------------------------------
+
+    @property
+    def has_constant_mass(self) -> bool:
+        """Whether ``mass_values`` are all of it, whatever the shape."""
+        return True
 
     @cached_property
     def mass_values(self) -> Floats:

@@ -80,12 +80,26 @@ class BodyGroup(ElasticBody):
         return np.concatenate([part.contact_vertices + start for part, start in shifted])
 
     @cached_property
+    def layer_distances(self) -> Floats:
+        return self._from_parts(lambda part: part.layer_distances)
+
+    @cached_property
     def pattern(self) -> BlockPattern:
-        starts = zip(self.parts, self.rows, self.blocks, strict=True)
-        indptr, cols = [np.zeros(1, dtype=np.int64)], []
-        for part, rows, blocks in starts:
-            indptr.append(part.pattern.indptr[1:] + blocks.start)
-            cols.append(part.pattern.cols + rows.start)
+        return self._joined([part.pattern for part in self.parts])
+
+    @cached_property
+    def turning(self) -> BlockPattern:
+        if all(part.turning is part.pattern for part in self.parts):
+            return self.pattern
+        return self._joined([part.turning for part in self.parts])
+
+    def _joined(self, patterns: Sequence[BlockPattern]) -> BlockPattern:
+        """Patterns of the parts as one."""
+        indptr, cols, count = [np.zeros(1, dtype=np.int64)], [], 0
+        for own, rows in zip(patterns, self.rows, strict=True):
+            indptr.append(own.indptr[1:] + count)
+            cols.append(own.cols + rows.start)
+            count += own.n_blocks
         return BlockPattern(np.concatenate(indptr), np.concatenate(cols))
 
     @cached_property
@@ -104,6 +118,10 @@ class BodyGroup(ElasticBody):
     @cached_property
     def mass_values(self) -> Floats:
         return self._from_parts(lambda part: part.mass_values)
+
+    @property
+    def has_constant_mass(self) -> bool:
+        return all(part.has_constant_mass for part in self.parts)
 
     @cached_property
     def total_mass(self) -> float:
@@ -215,7 +233,8 @@ def _check_parts(parts: Sequence[ElasticBody]) -> None:
         if not isinstance(part, ElasticBody) or isinstance(part, BodyGroup):
             raise InputError(
                 f"body {number} is a {type(part).__name__}; give a Body, a Cloth, a "
-                "SpringNetwork, a RigidBody, or of a reduced model a ReducedBody(model)"
+                "SpringNetwork, a RigidBody, of a reduced model a ReducedBody(model), or of woven "
+                "cloth a WovenBody(cloth)"
             )
         if any(part is other for other in parts[:number]):
             raise InputError(

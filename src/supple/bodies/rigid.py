@@ -85,6 +85,10 @@ class RigidBody(Body):
     def advice(self) -> str:
         return ""
 
+    @property
+    def only_newton(self) -> str:
+        return "rigid bodies need"
+
     # -- as a rigid body -----------------------------------------------------------------
 
     @property

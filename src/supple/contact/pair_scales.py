@@ -22,7 +22,8 @@ _STOPPED = 5.0  # m/s: from which a barrier as stiff as K d̂² = m v² stops a 
 class PairScales:
     """The reach d̂ [m] and weight K [J] of pairs on a surface.
 
-    The reach follows from the mesh: 0.2 mean edges, of the part of the two that has shorter ones.
+    The reach follows from the mesh: 0.2 mean edges, of the part of the two that has shorter ones;
+    or from the body, where that knows how thick its layers are.
     Where the two start nearer than twice that, half of what lies between them is the reach of all
     their pairs, so that nothing pushes at the start, and nothing has to climb over a step as they
     slide. Sides that are neighbours in the mesh never slide far; there half of what lies between
@@ -36,7 +37,11 @@ class PairScales:
         self._surface = surface
         mean = _means(surface.parts[surface.edges[:, 0]], surface.lengths, surface.n_parts)
         given = options.distance
-        self._wanted = _DISTANCE * mean if given is None else np.full(surface.n_parts, given)
+        if given is None:
+            own = _means(surface.parts, body.layer_distances[surface.ids], surface.n_parts)
+            self._wanted = np.where(np.isnan(own), _DISTANCE * mean, own)
+        else:
+            self._wanted = np.full(surface.n_parts, given)
         self._close, self._values = self._where_close(mean, given)
         self.distance = float(self._wanted[np.isfinite(self._wanted)].max())
         """The largest d̂ that pairs may have [m]."""

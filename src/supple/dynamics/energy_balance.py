@@ -59,7 +59,7 @@ class EnergyAccount:
         for known, energy in self._energies:
             if known is state:
                 return energy
-        kinetic = 0.5 * float(np.vdot(state.v, self._body.mass_times(state.v)))
+        kinetic = self._problem.kinetic(state.u, state.v)
         shape = Shape(self._body, state.u, order=0)  # the problem's own are left as they are
         stored = sum(term.stored_energy(shape) for term in self._problem.terms)
         energy = kinetic + stored
@@ -87,16 +87,25 @@ class EnergyAccount:
         if self._body.free.all():
             return float(mean @ self._impulse(now, after, dt, external)) + apart, abs(apart)
         work = dt * float(np.vdot(f, v))
-        p = self._body.mass_times(after.v - now.v)
+        p = self._momentum_gained(now, after)
         return work, abs(work) + float(np.abs(p).sum(axis=0) @ np.abs(mean))
 
     def _impulse(self, now: State, after: State, dt: float, external: External) -> Floats:
         """∫ Σ f dt (3,) [N s] of what is neither a load nor damping: p₁ − p₀ less theirs."""
-        total = self._body.mass_times(after.v - now.v).sum(axis=0)
+        total = self._momentum_gained(now, after).sum(axis=0)
         for each in (now, after):
             own = self._free_force(each) - external(each.time)
             total += 0.5 * dt * own.sum(axis=0)
         return np.asarray(total)
+
+    def _momentum_gained(self, now: State, after: State) -> Floats:
+        """p₁ − p₀ [N s], (n, 3)."""
+        gained = self._body.mass_times(after.v - now.v)
+        for term in self._problem.terms:
+            ends = [term.momentum(each.u, each.v) for each in (now, after)]
+            if ends[0] is not None and ends[1] is not None:
+                gained += ends[1] - ends[0]
+        return gained
 
     def _work_of_supports(self, now: State, after: State, external: External) -> float:
         """What moving supports put in, by the force that they need at both ends of a step."""
@@ -107,8 +116,7 @@ class EnergyAccount:
 
     def _reaction(self, state: State, external: External) -> Floats:
         """M a + ∇₂R + ∇U − f: what supports hold against."""
-        inertia = self._body.mass_times(state.acceleration)
-        return inertia + self._free_force(state) - external(state.time)
+        return self._problem.inertia(state) + self._free_force(state) - external(state.time)
 
     def _free_force(self, state: State) -> Floats:
         """∇₂R + ∇U [N], (n, 3)."""

@@ -29,7 +29,6 @@ from supple.dynamics.stepping import Stats, Stepper
 from supple.dynamics.terms import terms_of
 from supple.dynamics.terms.base import Term
 from supple.dynamics.terms.obstacles import ObstacleContact
-from supple.dynamics.terms.rigid import RigidMotion
 from supple.dynamics.terms.self_contact import SelfContactTerm
 from supple.integrators import TRBDF2, Integrator, State
 from supple.solvers.interface import StageSolver
@@ -138,6 +137,11 @@ class LiveSimulation(Timed):
         group = self._body if isinstance(self._body, BodyGroup) else BodyGroup([self._body])
         return PartState(self._state, group.rows[group.number_of(body)])
 
+    def _note_gravity(self) -> None:
+        if "_problem" in self.__dict__:
+            for term in self._problem.terms:
+                term.set_gravity(self._gravity)
+
     @property
     def integrator(self) -> Integrator:
         """The rule that makes the steps; assign another and go on."""
@@ -218,6 +222,7 @@ class LiveSimulation(Timed):
         if "_problem" in self.__dict__:
             self._carry_contacts(terms, obstacles, self_contact)
         self._problem = BodyProblem(self.body, terms)
+        self._note_gravity()
         self._make_stepper()
         self._damping, self._obstacles, self._self_contact = damping, obstacles, self_contact
         self._now: State | None = None  # the acceleration jumps with the damping
@@ -342,6 +347,7 @@ class LiveSimulation(Timed):
         before = self._settings()
         self._body, damping, obstacles, self_contact, self._attachments, *rest = settings
         self._solver, self._integrator, self._dt, self._gravity, self._force = rest
+        self._note_gravity()
         self._state._body = self._body
         if any(a is not b for a, b in zip(before[:5], settings[:5], strict=True)):
             self._set_up(damping, obstacles, self_contact)
@@ -428,8 +434,8 @@ def _checked_self_contact(
         raise InputError(
             f"several bodies need solver=Newton(); {type(solver).__name__} moves one at a time"
         )
-    if not isinstance(solver, Newton) and RigidMotion.parts_of(body):
-        raise InputError(f"rigid bodies need solver=Newton(); {type(solver).__name__} has none")
+    if not isinstance(solver, Newton) and body.only_newton:
+        raise InputError(f"{body.only_newton} solver=Newton(); {type(solver).__name__} has none")
     if given is False:
         return None
     if given is None and isinstance(body, BodyGroup) and len(body.parts) > 1:

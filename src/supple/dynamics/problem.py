@@ -19,7 +19,7 @@ from supple.core.sparse import BlockPattern, GrowingPattern, LowRank, joined
 from supple.core.types import Floats, Ints
 from supple.dynamics.splitting import Splitter
 from supple.dynamics.terms.base import BlockSum, Point, StageStart, Term
-from supple.integrators import Stage
+from supple.integrators import Stage, State
 from supple.solvers.interface import ActiveSet, Linearization, Tangent
 from supple.solvers.splitting import Outside, SplitOptions, SplitProblem, Splitting
 
@@ -138,7 +138,7 @@ class BodyProblem(SplitProblem):
 
     def rotations_at(self, u: Floats) -> Floats:
         """How the surroundings of each node have turned at u, rotations (n, 3, 3)."""
-        X, pattern = self.body.mesh.vertices, self.body.pattern
+        X, pattern = self.body.mesh.vertices, self.body.turning
         node_rotations.update_rotations(pattern.indptr, pattern.cols, X, X + u, self._rotations)
         return self._rotations.copy()
 
@@ -239,6 +239,27 @@ class BodyProblem(SplitProblem):
             force = term.free_force(shape, v)
             if force is not None:
                 total += force
+        return total
+
+    def kinetic(self, u: Floats, v: Floats) -> float:
+        """Kinetic energy [J]."""
+        own = 0.5 * float(np.vdot(v, self.body.mass_times(v)))
+        return own + sum(term.kinetic(u, v) for term in self.terms)
+
+    def momentum(self, u: Floats, v: Floats) -> Floats:
+        """M v [kg m/s], (n, 3)."""
+        total = self.body.mass_times(v)
+        for term in self.terms:
+            beside = term.momentum(u, v)
+            total = total if beside is None else total + beside
+        return total
+
+    def inertia(self, state: State) -> Floats:
+        """M a [N], (n, 3), or what stands for it where the mass depends on the shape."""
+        total = self.body.mass_times(state.acceleration)
+        for term in self.terms:
+            beside = term.inertia(state)
+            total = total if beside is None else total + beside
         return total
 
     def power(self, u: Floats, v: Floats) -> float:

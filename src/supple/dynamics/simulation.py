@@ -18,7 +18,6 @@ from supple.dynamics.motion import Frame, Motion
 from supple.dynamics.recording import Recorder, read_motion
 from supple.dynamics.safeguard import Memory
 from supple.dynamics.stepping import External, StepPart
-from supple.dynamics.terms.rigid import RigidMotion
 from supple.integrators import ExplicitIntegrator, ImplicitIntegrator, State
 
 _FAR_TOO_MUCH = 2.0  # times the energy that a step lost, for damping to have taken
@@ -52,7 +51,8 @@ class Simulation(LiveSimulation):
 
         kept = self._stepper.state()
         touches = self.obstacles or self.self_contact is not None
-        if self._damping or touches:
+        measured = self._damping or touches or any(t.dissipates for t in self._problem.terms)
+        if measured:
             last = (self._power, self._taken) if now is self._now else (None, None)
             self._stepper.measure(now, *last)
         try:
@@ -61,7 +61,7 @@ class Simulation(LiveSimulation):
             self._stepper.restore(kept)
             self._stepper.spent()
             raise
-        if self._damping or touches:
+        if measured:
             taken, lost = self._stepper.taken, self._lost(now, after, extra)
             most = lost if touches else _FAR_TOO_MUCH * lost  # friction stops things
             taken = taken if taken <= most else lost
@@ -78,10 +78,10 @@ class Simulation(LiveSimulation):
         """The state a step after ``now``."""
         stepper, rule = self._stepper, self._integrator
         if isinstance(rule, ExplicitIntegrator):
-            if RigidMotion.parts_of(self.body):
+            for what in filter(None, (term.why_implicit for term in self._problem.terms)):
                 raise InputError(
-                    f"{type(rule).__name__} is explicit and cannot keep a body rigid; use an "
-                    "implicit integrator such as TRBDF2()"
+                    f"{type(rule).__name__} is explicit and cannot {what}; use an implicit "
+                    "integrator such as TRBDF2()"
                 )
             if self.obstacles or self.self_contact is not None:
                 raise InputError(
@@ -109,6 +109,8 @@ class Simulation(LiveSimulation):
         lost = (self._elastic if now is self._now else stored_energy(now.u)) - elastic
         self._elastic = elastic
         lost += 0.5 * float(np.vdot(now.v - after.v, mass_times(now.v + after.v)))
+        for term in self._problem.terms:
+            lost += term.kinetic(now.u, now.v) - term.kinetic(after.u, after.v)
         push = 0.5 * (self._external(now.time, extra) + self._external(after.time, extra))
         lost += float(np.vdot(push, after.u - now.u))
         return max(lost, 0.0)
@@ -200,14 +202,15 @@ class Simulation(LiveSimulation):
 
     def frame(self) -> Frame:
         """The body as it is now, with its energies and momenta."""
-        u, v, body = self.state.u, self.state.v, self.body
-        x, momentum = body.mesh.vertices + u, body.mass_times(v)
+        u, v, body, problem = self.state.u, self.state.v, self.body, self._problem
+        x, momentum = body.mesh.vertices + u, problem.momentum(u, v)
+        sliding = sum(term.gravitational(u) for term in problem.terms)
         return Frame(
             time=self.state.time,
             displacements=u.copy(),
-            kinetic=0.5 * float(np.vdot(v, momentum)),
-            elastic=self._problem.stored_energy(u),
-            gravitational=-float(np.vdot(body.weight(self._gravity), x)),
+            kinetic=problem.kinetic(u, v),
+            elastic=problem.stored_energy(u) - sliding,
+            gravitational=sliding - float(np.vdot(body.weight(self._gravity), x)),
             dissipated=self.dissipated,
             linear_momentum=momentum.sum(axis=0),
             angular_momentum=np.cross(x, momentum).sum(axis=0),

@@ -333,6 +333,9 @@ class Stepper:
         held = np.zeros_like(u)
         self._body.held.set_acceleration(held, time)
         try:
-            return held + self._mass_solver.solve(force - self._body.mass_times(held))
+            a = held + self._mass_solver.solve(force - self._body.mass_times(held))
         except NotPositiveDefinite as error:  # forces so large that the mass solve overflows
             raise failed from error
+        for term in self._problem.terms:
+            a = term.accelerated(u, v, force, a)
+        return a

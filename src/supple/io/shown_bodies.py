@@ -11,7 +11,7 @@ from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 from supple.dynamics.motion import Motion
 from supple.io.obstacle_surfaces import DrawnObstacle
-from supple.mesh import Embedding, MeshGroup, RigidMesh, SpringMesh
+from supple.mesh import Embedding, Mesh, MeshGroup, RigidMesh, SpringMesh, WovenMesh
 
 Skins = Embedding | Mapping[str, Embedding] | None
 """Surfaces to show instead of bodies' own: one, or by the names of bodies."""
@@ -55,19 +55,37 @@ def shown_bodies(motion: Motion, skin: Skins = None, *, name: str = "body") -> l
     if not isinstance(mesh, MeshGroup):
         if isinstance(skin, Mapping):
             raise InputError("skin is a table of bodies, but there is one; give its Embedding")
-        return [ShownBody(name, motion, skin, None)]
+        return [ShownBody(name, _of(motion, mesh, *shown_rows(mesh)), skin, None)]
     skins = _skins_of(mesh, skin)
     return [
         ShownBody(
             called,
-            replace(motion, mesh=part, displacements=motion.displacements[:, rows]),
+            _of(motion, part, rows),
             skins.get(called),
             PALETTE[k % len(PALETTE)],
         )
         for k, (called, part, rows) in enumerate(
-            zip(mesh.names, mesh.parts, mesh.rows, strict=True)
+            zip(mesh.names, mesh.parts, shown_rows(mesh), strict=True)
         )
     ]
+
+
+def shown_rows(mesh: Mesh) -> tuple[slice, ...]:
+    """Which vertices each body is shown by: all of its own, of woven cloth the crossings."""
+    if not isinstance(mesh, MeshGroup):
+        return (slice(mesh.crossings if isinstance(mesh, WovenMesh) else None),)
+    return tuple(
+        slice(rows.start, rows.start + part.crossings) if isinstance(part, WovenMesh) else rows
+        for part, rows in zip(mesh.parts, mesh.rows, strict=True)
+    )
+
+
+def _of(motion: Motion, mesh: Mesh, rows: slice) -> Motion:
+    """What some vertices do in a motion; woven cloth is its yarns."""
+    if rows == slice(None) and mesh is motion.mesh:
+        return motion
+    shown = mesh.yarns if isinstance(mesh, WovenMesh) else mesh
+    return replace(motion, mesh=shown, displacements=motion.displacements[:, rows])
 
 
 def _skins_of(mesh: MeshGroup, skin: Skins) -> Mapping[str, Embedding]:

@@ -18,8 +18,8 @@ from supple.core.errors import InputError
 from supple.core.files import replacing
 from supple.core.types import Floats, Ints
 from supple.dynamics.motion import Motion
-from supple.io.shown_bodies import ShownBody, Skins, SpringBars, shown_bodies
-from supple.io.yarn_surfaces import YarnTubes, sheet_paint, sheet_triangles
+from supple.io.shown_bodies import ShownBody, Skins, SpringBars, shown_bodies, shown_rows
+from supple.io.yarn_surfaces import YarnTubes, sheet_paint
 from supple.mesh import (
     WRITTEN_SURFACES,
     Embedding,
@@ -28,6 +28,7 @@ from supple.mesh import (
     SheetMesh,
     SpringMesh,
     Surface,
+    WovenMesh,
     YarnMesh,
 )
 from supple.mesh.group import own_surface, points_of
@@ -79,11 +80,11 @@ def moving_bodies(
 
     ``colors`` are those of vertices of skins, (s, 3) in 0…1, by the names of bodies.
     """
-    if not isinstance(motion.mesh, MeshGroup | SpringMesh):
+    if not isinstance(motion.mesh, MeshGroup | SpringMesh | WovenMesh):
         return moving_surface(motion, shown_bodies(motion, skin)[0].skin)
     painted = colors or {}
     parts = [_drawn_body(each, painted.get(each.name)) for each in shown_bodies(motion, skin)]
-    rows = motion.mesh.rows if isinstance(motion.mesh, MeshGroup) else (slice(None),)
+    rows = shown_rows(motion.mesh)
     counts = np.cumsum([0, *(len(part.rest) for part in parts)])
     triangles = [p.triangles + n for p, n in zip(parts, counts[:-1].tolist(), strict=True)]
 
@@ -126,11 +127,14 @@ def drawn_surface(mesh: Mesh, skin: Embedding | None = None) -> DrawnSurface:
                 f"one has {len(mesh.vertices)}; embed it in the mesh that moves"
             )
         return DrawnSurface(skin.surface.triangles, skin.surface.vertices, skin.deform)
+    if isinstance(mesh, WovenMesh):
+        made, count = drawn_surface(mesh.yarns), mesh.crossings
+        return replace(made, moved=lambda u: made.moved(u[..., :count, :]))
     if isinstance(mesh, YarnMesh):
         tubes = YarnTubes.light(mesh)
         if tubes is None:
             X, paint = mesh.vertices, sheet_paint(mesh)
-            return DrawnSurface(sheet_triangles(mesh), X, lambda u: X + u, paint, round=True)
+            return DrawnSurface(mesh.sheet_triangles, X, lambda u: X + u, paint, round=True)
         rest = tubes.at(np.zeros_like(mesh.vertices))
         return DrawnSurface(tubes.triangles, rest, tubes.at, tubes.paint, round=True)
     textures = None

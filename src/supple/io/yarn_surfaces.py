@@ -69,18 +69,6 @@ def following(
     return lambda i: curves.points(motion.mesh.vertices + motion.displacements[i])[mine]
 
 
-def sheet_triangles(mesh: YarnMesh) -> Ints:
-    """The cloth seen from afar: two triangles between four crossings, (t, 3)."""
-    after = mesh.neighbours[..., 1]
-    along, across = after[:, WARP], after[:, WEFT]
-    (a,) = np.nonzero((along >= 0) & (across >= 0))
-    b, d = across[a], along[a]
-    c = after[b, WARP]
-    whole = (c >= 0) & (c == after[d, WEFT])
-    a, b, c, d = (corner[whole] for corner in (a, b, c, d))
-    return np.stack([a, b, c, a, c, d], axis=1).reshape(-1, 3)
-
-
 def sheet_paint(mesh: YarnMesh) -> Floats:
     """Colours of the crossings as the yarns on top have them, (n, 3)."""
     return np.where(mesh.warp_on_top[:, None], WARP_PAINT, WEFT_PAINT)

@@ -23,6 +23,7 @@ from supple.mesh.springs import SpringMesh
 from supple.mesh.surface import Surface
 from supple.mesh.tet import QuadraticTetMesh, TetMesh
 from supple.mesh.volume import Quadrature, VolumeMesh
+from supple.mesh.woven import WovenMesh
 from supple.mesh.yarns import YarnMesh
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "SurfaceFormat",
     "TetMesh",
     "VolumeMesh",
+    "WovenMesh",
     "YarnMesh",
     "read_mesh",
     "read_sheet",

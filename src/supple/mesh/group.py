@@ -19,6 +19,7 @@ from supple.mesh.rigid import RigidMesh
 from supple.mesh.sheet import SheetMesh
 from supple.mesh.surface import Surface
 from supple.mesh.volume import VolumeMesh
+from supple.mesh.woven import WovenMesh
 
 _NO_NODE = -1
 
@@ -114,8 +115,11 @@ class MeshGroup(Mesh):
 
 
 def points_of(mesh: Mesh) -> CarriedPoints:
-    """What of a mesh can touch and be drawn: its vertices or, if it has one, those of its skin."""
-    if isinstance(mesh, MeshGroup | RigidMesh | ReducedMesh):
+    """What of a mesh can touch and be drawn: its vertices or, if it has one, those of its skin.
+
+    Of woven cloth they are the crossings.
+    """
+    if isinstance(mesh, MeshGroup | RigidMesh | ReducedMesh | WovenMesh):
         return mesh.points
     return CarriedPoints.of_vertices(mesh.vertices)
 
@@ -125,7 +129,7 @@ def own_surface(mesh: Mesh) -> Surface | None:
 
     Its ``vertex_ids`` count the ``points_of`` the mesh.
     """
-    if isinstance(mesh, RigidMesh | ReducedMesh):
+    if isinstance(mesh, RigidMesh | ReducedMesh | WovenMesh):
         return mesh.skin
     if isinstance(mesh, SheetMesh | MeshGroup):
         return mesh.surface()
@@ -135,9 +139,13 @@ def own_surface(mesh: Mesh) -> Surface | None:
 
 
 def own_edges(mesh: Mesh) -> Ints:
-    """Edges (e, 2) of ``points_of`` a mesh in no triangle of ``own_surface``: those of springs."""
+    """Edges (e, 2) of ``points_of`` a mesh in no triangle of ``own_surface``: those of springs, and
+    of yarns that run alone.
+    """
     if isinstance(mesh, MeshGroup):
         starts = [0, *accumulate(points_of(part).count for part in mesh.parts)]
         found = [own_edges(p) + start for p, start in zip(mesh.parts, starts, strict=False)]
         return np.concatenate(found)
+    if isinstance(mesh, WovenMesh):
+        return mesh.loose_segments
     return mesh.cells if mesh.cells.shape[1] == 2 else np.zeros((0, 2), dtype=np.int64)

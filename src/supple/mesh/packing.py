@@ -18,6 +18,7 @@ from supple.mesh.sheet import SheetMesh
 from supple.mesh.springs import SpringMesh
 from supple.mesh.tet import QuadraticTetMesh, TetMesh
 from supple.mesh.volume import VolumeMesh
+from supple.mesh.woven import WovenMesh
 from supple.mesh.yarns import YarnMesh
 
 _KINDS: dict[str, type[Mesh]] = {
@@ -31,6 +32,7 @@ _KINDS: dict[str, type[Mesh]] = {
         SpringMesh,
         SheetMesh,
         YarnMesh,
+        WovenMesh,
     )
 }
 

@@ -79,6 +79,18 @@ class YarnMesh(Mesh):
         """The crossings of every warp and of every weft, each from its start to its end."""
         return self._chains(WARP), self._chains(WEFT)
 
+    @cached_property
+    def sheet_triangles(self) -> Ints:
+        """The cloth seen from afar: two triangles between four crossings, (t, 3)."""
+        after = self.neighbours[..., 1]
+        along, across = after[:, WARP], after[:, WEFT]
+        (a,) = np.nonzero((along >= 0) & (across >= 0))
+        b, d = across[a], along[a]
+        c = after[b, WARP]
+        whole = (c >= 0) & (c == after[d, WEFT])
+        a, b, c, d = (corner[whole] for corner in (a, b, c, d))
+        return np.stack([a, b, c, a, c, d], axis=1).reshape(-1, 3)
+
     @property
     def n_yarns(self) -> int:
         """Warps and wefts together."""

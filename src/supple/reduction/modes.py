@@ -78,6 +78,11 @@ class SmallVibrations:
     """
 
     def __init__(self, body: Body, u: Floats, *, definite: bool = False) -> None:
+        if not body.has_constant_mass:
+            raise InputError(
+                "the mass of woven cloth follows its yarns, and vibrations want one that stays; "
+                "release the cloth in a Simulation, or take a Cloth of triangles"
+            )
         self.body = body
         self.stiffness = body.evaluate(u, order=2, definite=definite).stiffness
         self.rigid = rigid_motions(body, u)

@@ -27,7 +27,7 @@ from supple.damping import (
 from supple.io.scene.base import AnyScene
 from supple.io.scene.design import Initial
 from supple.io.scene.scene import Scene, WorldScene, YarnScene
-from supple.yarns import Yarn
+from supple.yarns import WovenBody, Yarn
 
 Facts = list[tuple[str, str]]
 CELLS = {3: "triangles", 4: "tets", 8: "bricks", 10: "quadratic tets"}
@@ -85,12 +85,19 @@ def _world(scene: WorldScene) -> Facts:
             parts += [text for _, text in _materials(body)]
         elif isinstance(body, Cloth):
             parts += [text for _, text in _sheet(body)]
-        held = int((~body.free.all(axis=1)).sum())
+        elif isinstance(body, WovenBody):
+            threads = {"warp": body.cloth.warp, "weft": body.cloth.weft}
+            parts += [f"{family}: {_yarn(yarn)}" for family, yarn in threads.items()]
+        vertices = "vertices"
+        free = body.free
+        if isinstance(body, WovenBody):
+            vertices, free = "crossings", free[: body.mesh.crossings]
+        held = int((~free.all(axis=1)).sum())
         led = sum(np.size(support.vertices) for support in body.supports)
         if isinstance(body, RigidBody):
             parts += ["led along a path"] if led else ["held"] if held else []
         elif held:
-            parts.append(f"held: {_held(held, led, 'vertices')}")
+            parts.append(f"held: {_held(held, led, vertices)}")
         if scene.loads[name]:
             parts.append(f"loads: {len(scene.loads[name])}")
         if any((*scene.initial[name].velocity, *scene.initial[name].rotation)):
@@ -116,6 +123,8 @@ def _kind(body: ElasticBody) -> str:
         return f"rigid, {body.mesh.skin.n_triangles:,} triangles"
     if isinstance(body, SpringNetwork):
         return f"{mesh.n_cells:,} springs between {mesh.n_vertices:,} vertices"
+    if isinstance(body, WovenBody):
+        return f"{body.mesh.crossings:,} crossings of {body.mesh.yarns.n_yarns:,} yarns"
     return f"{mesh.n_vertices:,} vertices, {mesh.n_cells:,} {CELLS[mesh.cell_nodes]}"
 
 

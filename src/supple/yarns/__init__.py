@@ -1,6 +1,7 @@
 """Woven cloth, yarn by yarn, whose crossings slide (Cirio et al. 2014; strain rate paper, §5)."""
 
 from supple.dynamics.motion import YarnMotion
+from supple.yarns.body import WovenBody
 from supple.yarns.cloth import WovenCloth, YarnEnergies
 from supple.yarns.curves import YarnCurves
 from supple.yarns.material import Yarn, YarnDamping, YarnRayleigh
@@ -11,6 +12,7 @@ from supple.yarns.weave import Weave
 
 __all__ = [
     "Weave",
+    "WovenBody",
     "WovenCloth",
     "Yarn",
     "YarnCurves",

@@ -254,6 +254,13 @@ class WovenCloth:
             )
         )
 
+    def stiffness_values(self, q: Floats, *, definite: bool = False) -> Floats:
+        """The second derivative of what all ``STRAINS`` store, as blocks (blocks, 5, 5)."""
+        values = np.zeros((self.pattern.n_blocks, 5, 5))
+        for kind in STRAINS:
+            self.strain_potential(kind, q, np.zeros_like(q), values, definite=definite)
+        return values
+
     def contact_potential(
         self, q: Floats, gradient: Floats = NO_GRADIENT, values: Floats = NO_VALUES
     ) -> float:

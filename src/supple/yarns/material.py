@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import pi
 
+from supple.bodies.elastic_body import ElasticBody
 from supple.core.checks import number
+from supple.core.errors import InputError
 from supple.core.parameters import checked, described, parameter
+from supple.damping.base import BoundDamping, Damping
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +52,18 @@ class Yarn:
         )
 
 
+class _OfYarns(Damping):
+    """What damps yarns alone."""
+
+    def bind(self, body: ElasticBody) -> BoundDamping:
+        raise InputError(
+            f"{type(self).__name__} damps woven cloth, and the body is a {type(body).__name__}; in "
+            "a world give a table, damping={cloth: YarnDamping(...), other: StrainRate(...)}"
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
-class YarnDamping:
+class YarnDamping(_OfYarns):
     """Dissipation by strain rate, V_d = ½ β ε̇ᵀ (∂²V/∂ε²) ε̇ for each kind of strain (Eq. 12).
 
     Swinging, spinning and sliding are left alone. Where a yarn is bent by less than half of
@@ -71,15 +84,9 @@ class YarnDamping:
         below=1,
     )
 
-    def __post_init__(self) -> None:
-        checked(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class YarnRayleigh:
+class YarnRayleigh(_OfYarns):
     """Damping by β times the stiffness matrix at the start of each step. Brakes swinging too."""
 
     stiffness: float = parameter(0.0, "β, times the stiffness", unit="s", at_least=0)
-
-    def __post_init__(self) -> None:
-        checked(self)

@@ -17,14 +17,14 @@ from supple.core.types import Bools, Floats
 from supple.dynamics.problem import ArrayPool
 from supple.integrators import Stage
 from supple.solvers.interface import ActiveSet, Linearization, Problem, Tangent
-from supple.yarns.cloth import STRAINS, WovenCloth
+from supple.yarns.cloth import WovenCloth
 from supple.yarns.obstacle_friction import ObstacleFriction
 from supple.yarns.self_contact import SelfContactForces, YarnSelfContact
+from supple.yarns.stages import Spans
 from supple.yarns.step import StepPotential
 
 _EPSILON = float(np.finfo(float).eps)
 _EXACT_AT, _LOOSEST = 1e-6, 100.0  # tolerance at which contacts are as exact as those of bodies
-_LEFT = 0.2  # of the length of a segment: what a step of too few iterations has to leave
 _ROUNDINGS = 100.0  # in a potential, which adds up over all yarns
 
 
@@ -59,7 +59,7 @@ class YarnProblem(Problem):
         nodes, family = cloth.net.segments
         ends = cloth.net.arc_lengths[nodes, family[:, None]]
         self._edge = float(np.mean(ends[:, 1] - ends[:, 0]))
-        self._nodes, self._columns = nodes, 3 + family
+        self._spans = Spans(cloth.net.segments)
         self.active_set = _Unfolded(self)
         if obstacles:
             self.contact = self._contact_with(obstacles, tolerance)
@@ -74,9 +74,7 @@ class YarnProblem(Problem):
     def _contact_with(self, obstacles: Sequence[Obstacle], tolerance: float) -> AugmentedLagrangian:
         cloth, held_off = self._cloth, self._cloth.warp.radius + self._cloth.weft.radius
         rest, free = cloth.rest_state, self.free[:, :3]
-        stiffness = np.zeros((cloth.pattern.n_blocks, 5, 5))
-        for kind in STRAINS:
-            cloth.strain_potential(kind, rest, np.zeros_like(rest), stiffness, definite=True)
+        stiffness = cloth.stiffness_values(rest, definite=True)
         contacts = Contacts(
             [Padded(obstacle=each, thickness=held_off) for each in obstacles],
             np.zeros((cloth.n_nodes, 3)),
@@ -180,22 +178,8 @@ class YarnProblem(Problem):
         return self.layers.collision_free_step(x, way)
 
     def unfolded(self, u: Floats) -> Floats:
-        """u (n, 5) with arc lengths as they began where a segment would lose most of its own.
-
-        Too few iterations may leave crossings past each other, where nothing is defined.
-        """
-        began = np.zeros_like(u)
-        began[:, 3:] = self._arcs
-        first, last, column = self._nodes[:, 0], self._nodes[:, 1], self._columns
-        least = _LEFT * (began[last, column] - began[first, column])
-        out = u
-        while True:
-            short = (out[last, column] - out[first, column] < least).nonzero()[0]
-            if not len(short):
-                return out
-            out = u.copy() if out is u else out
-            for end in (first, last):
-                out[end[short], column[short]] = began[end[short], column[short]]
+        """u (n, 5) where no segment has lost most of its length in the stage."""
+        return self._spans.unfolded(u, self._arcs)
 
     def feasible_starts(self, starts: Sequence[Floats]) -> Sequence[Floats]:
         if self.layers is None:

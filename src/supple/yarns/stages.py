@@ -23,6 +23,7 @@ from supple.core.types import Floats
 from supple.integrators import ImplicitIntegrator, Stage, Stages, State
 
 _SQUEEZED = 0.5  # share of its length that a segment may lose in a forecast
+_LEFT = 0.2  # of the length of a segment: what a step of too few iterations has to leave
 
 
 @dataclass(frozen=True)
@@ -179,3 +180,20 @@ class Spans:
             each[self._last, self._column] - each[self._first, self._column] for each in (q, latest)
         )
         return bool((there > _SQUEEZED * here).all())
+
+    def unfolded(self, q: Floats, arcs: Floats) -> Floats:
+        """q (n, 5) with arc lengths as they began, (n, 2), where a segment would lose most of its
+        own. Too few iterations may leave crossings past each other, where nothing is defined.
+        """
+        began = np.zeros_like(q)
+        began[:, 3:] = arcs
+        first, last, column = self._first, self._last, self._column
+        least = _LEFT * (began[last, column] - began[first, column])
+        out = q
+        while True:
+            short = (out[last, column] - out[first, column] < least).nonzero()[0]
+            if not len(short):
+                return out
+            out = q.copy() if out is q else out
+            for end in (first, last):
+                out[end[short], column[short]] = began[end[short], column[short]]

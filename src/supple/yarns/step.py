@@ -41,9 +41,7 @@ class StepPotential:
             self._before = cloth.before_stage(stage.motion, stage.at, rated)
         self._rayleigh: Floats | None = None
         if isinstance(damping, YarnRayleigh) and damping.stiffness > 0:
-            self._rayleigh = np.zeros((cloth.pattern.n_blocks, 5, 5))
-            for kind in STRAINS:
-                cloth.strain_potential(kind, stage.at, np.zeros_like(stage.at), self._rayleigh)
+            self._rayleigh = cloth.stiffness_values(stage.at)
             self._rayleigh *= damping.stiffness * self._c_v
         self._slope = cloth.slopes(stage.at)
         self._pressure = cloth.pressure(stage.at) if cloth.friction > 0 else None
@@ -57,10 +55,12 @@ class StepPotential:
         values: Floats = NO_VALUES,
         *,
         definite: bool = False,
+        stored: bool = True,
     ) -> float:
         """Φ(q) [J]; arrays that are not empty are overwritten by ∇Φ and ∇²Φ.
 
-        A definite matrix is a stand-in for ∇²Φ that is safe to follow from afar.
+        A definite matrix is a stand-in for ∇²Φ that is safe to follow from afar. What yarns store,
+        and damping by its strains, may be left out.
         """
         c_v, c_p = self._c_v, self._c_p
         v = (q - self._past) * c_v
@@ -75,13 +75,15 @@ class StepPotential:
                 kind, q, gradient, values, before=self._before, definite=definite
             )
 
-        total = strained("stretch")
-        if not np.isfinite(total):
-            return np.inf
-        pulled = float(np.linalg.norm(gradient))
-        total += strained("bending")
-        total += strained("shear")
-        total += self._cloth.contact_potential(q, gradient, values)
+        total, pulled = 0.0, 0.0
+        if stored:
+            total += strained("stretch")
+            if not np.isfinite(total):
+                return np.inf
+            pulled = float(np.linalg.norm(gradient))
+            total += strained("bending")
+            total += strained("shear")
+            total += self._cloth.contact_potential(q, gradient, values)
         total += self._cloth.gravity_potential(q, self._gravity, gradient)
         if self._pressure is not None:
             total += self._rubbed(q, gradient, values, majorized=definite)

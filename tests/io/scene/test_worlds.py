@@ -6,6 +6,7 @@ import pytest
 import supple as sp
 from supple.contact.attachments import Glue, Pin, Spring
 from supple.io import load_scene
+from supple.yarns import WovenBody, YarnDamping
 
 pytest.importorskip("ipctk")
 
@@ -30,6 +31,16 @@ scale = 0.5
 [bodies.cord]
 springs = { chain = { start = [0, 0, 2], end = [0, 0, 3], count = 4 }, stiffness = 10, mass = 0.1 }
 supports = [{ place = "end" }]
+"""
+RUG = """
+[damping]
+model = "strain_rate"
+shear = 1
+[bodies.rug]
+woven = { warps = 4, wefts = 5, spacing = 0.02, warp = { radius = 4e-4, linear_density = 2e-4, \
+stretch = 50, bending = 1e-8 }, shear = 1e-5, position = [0, 0, 0.25] }
+supports = [{ x = 0 }]
+initial = { velocity = [0, 0, -0.1] }
 """
 
 
@@ -208,7 +219,8 @@ PIN = '[[attachments]]\nkind = "pin"\nbody = "block"\nat = 0\n'
         ("integrator = 'RK4'", "", "", "integrator: RK4 is explicit and cannot keep a body rigid"),
         ("", "[bodies.block]", "[[bodies]]\n[bodies.block]",
          "a table for each body, such as [bodies.ball]"),
-        ("", "rigid = {", "rigd = {", "bodies.ball: give one of mesh, rigid, springs; got none"),
+        ("", "rigid = {", "rigd = {",
+         "bodies.ball: give one of mesh, rigid, springs, woven; got none"),
         ("", 'shape = "box"', 'shape = "plane"', "bodies.ball.rigid.shape"),
         ("", "density = 300", "fixed = true", "bodies.ball.rigid.density: is missing"),
         ("", "young = 6e4", "yuong = 6e4",
@@ -217,9 +229,33 @@ PIN = '[[attachments]]\nkind = "pin"\nbody = "block"\nat = 0\n'
          "bodies.block.supports[0]: no vertex"),
         ("", "[bodies.ball]", 'damping = { model = "cloth_strain_rate", shear = 1 }\n[bodies.ball]',
          "bodies.block.damping"),
-        ("[bodies.rug]\nwoven = {}", "", "", "bodies.rug.woven: woven cloth moves alone so far"),
+        ("[bodies.rug]\nwoven = {}", "", "", "bodies.rug.woven.spacing: is missing"),
+        (RUG, "", "", "bodies.rug.damping: is missing; [damping] is not for yarns"),
+        (RUG, "[bodies.ball]", "[bodies.rug.damping]\nmodel = 'Rayleigh'\n[bodies.ball]",
+         "bodies.rug.damping.model"),
         ("[mesh]\nbox = 3", "", "", "mesh: there is no such field"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_said_is_told_with_its_place(refusal, text, old, new, message):
     refusal(text, BASE.replace(old, new, 1) if old else BASE, [message])
+
+
+def test_woven_cloth_is_a_body_among_others(scene, tmp_path):
+    damped = '[bodies.rug.damping]\nmodel = "YarnDamping"\nstretch = 0.01\nbending = 0.02\n'
+    made = scene(RUG + damped)
+    rug = made.bodies["rug"]
+    assert isinstance(rug, WovenBody)
+    assert made.dampings["rug"] == YarnDamping(stretch=0.01, bending=0.02)
+    x = rug.cloth.net.positions
+    assert (x[:, 2] == 0.25).all()
+    held = x[:, 0] == 0
+    assert not rug.free[:20][held].any()
+    assert rug.free[:20][~held].all()
+    sim = made.simulation()
+    v = sim.state_of("rug").v
+    np.testing.assert_array_equal(v[:20][~held], [(0, 0, -0.1)] * int((~held).sum()))
+    assert not v[20:].any(), "yarns do not slide"
+    motion = sim.run(2 / 60)
+    assert motion.mesh.names == ("rug", "block", "ball")
+    assert np.abs(motion.displacements[-1, :20][~held, 2]).min() > 1e-3
+    sp.export_motion(motion, tmp_path / "rug.glb")

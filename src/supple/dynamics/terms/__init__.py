@@ -34,6 +34,7 @@ def terms_of(
 
     Of several bodies, each damping is that of one: a number, and the model.
     """
+    own, damping = _own_terms(body, damping)
     bound = [_bound(body, model) for model in damping]
     terms: list[Term] = [Elasticity(body), Inertia(body), ExternalForces(body.n_vertices)]
     if rigid := RigidMotion.parts_of(body):
@@ -45,7 +46,24 @@ def terms_of(
         terms.append(AttachmentTerm(body, attachments))
     if self_contact is not None:
         terms.append(SelfContactTerm(body, self_contact))
-    return terms
+    return [*terms, *own]  # they take note of what contacts have made of a stage
+
+
+def _own_terms(
+    body: ElasticBody, damping: Sequence[Damping | tuple[int, Damping]]
+) -> tuple[list[Term], Sequence[Damping | tuple[int, Damping]]]:
+    """The terms that only some kinds of bodies have, and the damping that is not in them."""
+    if not isinstance(body, BodyGroup):
+        found = body.own_term(slice(0, body.n_vertices), body.n_vertices, damping)
+        return ([], damping) if found is None else ([found], [])
+    own, left = [], list(damping)
+    for number, (part, rows) in enumerate(zip(body.parts, body.rows, strict=True)):
+        its = [each for each in left if isinstance(each, tuple) and each[0] == number]
+        found = part.own_term(rows, body.n_vertices, [model for _, model in its])
+        if found is not None:
+            own.append(found)
+            left = [each for each in left if each not in its]
+    return own, left
 
 
 def _bound(body: ElasticBody, damping: Damping | tuple[int, Damping]) -> BoundDamping:

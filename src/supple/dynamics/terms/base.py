@@ -119,6 +119,14 @@ class Term(ABC):
 
     does_work: bool = False
     """Whether it puts in energy that is not that of a force, an obstacle or a support."""
+    dissipates: bool = False
+    """Whether it takes energy that no damping and no contact accounts for."""
+    why_implicit: str = ""
+    """What rules without stages cannot do for it, if they cannot move the body."""
+
+    def set_gravity(self, gravity: Floats) -> None:
+        """Know of gravity (3,) [m/s²]; what is constant of weight is among external forces."""
+        return  # weight is that alone
 
     def begin(self, start: StageStart) -> None:
         """Get ready for a stage."""
@@ -214,6 +222,29 @@ class Term(ABC):
     def stored_energy(self, shape: Shape) -> float:
         """Its part of U [J]."""
         return 0.0
+
+    def gravitational(self, u: Floats) -> float:
+        """What of ``stored_energy`` is potential energy in gravity [J]."""
+        return 0.0
+
+    def kinetic(self, u: Floats, v: Floats) -> float:
+        """Kinetic energy [J] beside ½ v·M v, where the mass depends on the shape."""
+        return 0.0
+
+    def momentum(self, u: Floats, v: Floats) -> Floats | None:
+        """Momentum [kg m/s], (n, 3), beside M v."""
+        return None
+
+    def inertia(self, state: State) -> Floats | None:
+        """What holds against acceleration [N], (n, 3), beside M a."""
+        return None
+
+    def accelerated(self, u: Floats, v: Floats, force: Floats, a: Floats) -> Floats:
+        """``a`` (n, 3) with M a = ``force`` (n, 3) [N], where that is not all that there is to it.
+
+        Held components are as prescribed.
+        """
+        return a
 
     def free_force(self, shape: Shape, v: Floats) -> Floats | None:
         """Its part of ∇₂R + ∇U [N], (n, 3), in motion without stages, and between steps."""

@@ -26,6 +26,8 @@ Part = tuple[RigidBody, slice]
 class RigidMotion(Term):
     """Keeps the motion of rigid bodies rigid, without a force of its own."""
 
+    why_implicit = "keep a body rigid"
+
     _stage: Stage
 
     def __init__(self, body: ElasticBody, parts: Sequence[Part]) -> None:

@@ -18,6 +18,7 @@ from supple.core.types import Floats
 from supple.design import Envelope, SettlingTime, Unloading, wish
 from supple.io.scene.build import Fields
 from supple.io.scene.schema import Problems, guess, listed
+from supple.mesh import WovenMesh
 from supple.reduction.reducing import is_polynomial
 
 _VELOCITY = Vector(as_tuple=True)
@@ -49,6 +50,8 @@ class Initial:
         share = body.mass_times(np.ones_like(x))
         centre = (share * x).sum(axis=0) / share.sum(axis=0)
         v = np.array(self.velocity) + np.cross(self.rotation, x - centre)
+        if isinstance(body.mesh, WovenMesh):
+            v[body.mesh.crossings :] = 0.0  # yarns do not slide
         return np.where(body.free, v, 0.0)
 
 

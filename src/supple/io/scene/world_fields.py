@@ -17,6 +17,7 @@ from supple.io.scene.fields import (
     MOVING,
     PLACED,
     SCENE,
+    WOVEN_SCENE,
     Dampings,
 )
 from supple.io.scene.models import MOVES, among, fields_of, find, required_of
@@ -40,7 +41,7 @@ from supple.io.scene.schema import (
 
 ATTACHMENTS = among("attachment", Pin, Spring, Glue, key="kind")
 _CLOSED = (Box, Capsule, Cone, Cylinder, Sphere, Torus)
-KINDS = ("mesh", "rigid", "springs")
+KINDS = ("mesh", "rigid", "springs", "woven")
 """Fields of a body that say what it is; one of these."""
 
 
@@ -144,28 +145,24 @@ def _some(of: Table, names: str) -> dict[str, Kind]:
 _SOLID = Table({**_OWN, **_some(SCENE, "mesh material materials mass loads targets design")})
 _SHEET = Table({**_OWN, **_some(CLOTH_SCENE, "mesh material materials cloth mass loads")})
 _ROPE = Table({**_OWN, "springs": _SPRINGS})
+_WOVEN = Table(_some(WOVEN_SCENE, "woven supports initial damping"))
 _RIGID = Table({**{k: v for k, v in _OWN.items() if k != "supports"}, "rigid": RigidShape()})
 
 
 @dataclass(frozen=True)
 class BodyOf(Kind):
-    """One body of a world: a solid, cloth, springs or rigid."""
+    """One body of a world: a solid, cloth, springs, rigid, or woven yarn by yarn."""
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):
             return problems.got(path, value, f"a table with one of {listed(KINDS)}")
-        if "woven" in value:
-            return problems.add(
-                f"{path}.woven",
-                "woven cloth moves alone so far; take a sheet, [mesh] grid or sheet, or a scene "
-                "of its own",
-            )
         named = [key for key in KINDS if key in value]
         if len(named) != 1:
             got = f"got {' and '.join(named)}" if named else "got none"
             return problems.add(path, f"give one of {listed(KINDS)}; {got}")
         mesh = value.get("mesh")
-        kind = {"rigid": _RIGID, "springs": _ROPE}.get(named[0], _SOLID)
+        others = {"rigid": _RIGID, "springs": _ROPE, "woven": _WOVEN}
+        kind = others.get(named[0], _SOLID)
         if isinstance(mesh, dict) and set(SHEETS) & set(mesh):
             kind = _SHEET
         return kind.read(value, path, problems)

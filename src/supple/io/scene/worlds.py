@@ -42,9 +42,12 @@ from supple.io.scene.damping import build_damping
 from supple.io.scene.design import Initial
 from supple.io.scene.schema import MISSING, Problems, Refused, construct
 from supple.io.scene.world_fields import body_named
+from supple.io.scene.yarns import woven_and_held
 from supple.mesh import Embedding, Mesh, MeshGroup, SpringMesh, Surface, VolumeMesh, read_surface
 from supple.solvers import Newton
 from supple.solvers.interface import StageSolver
+from supple.yarns import WovenBody
+from supple.yarns.motion_term import WovenMotion
 
 Dampings = Damping | tuple[Damping, ...] | None
 
@@ -134,8 +137,15 @@ def build_world(
     """The scene of checked tables, unless something is wrong."""
     parts: dict[str, _Part] = {}
     for name, given in plan["bodies"].items():
-        beside = {"gravity": plan.get("gravity", (0.0, 0.0, 0.0))}
-        own = {**beside, **given, "damping": own_dampings(plan, name)}
+        own = {"gravity": plan.get("gravity", (0.0, 0.0, 0.0)), **given}
+        if "woven" not in given:
+            own["damping"] = own_dampings(plan, name)
+        elif "damping" in plan and "damping" not in given:
+            problems.add(
+                f"bodies.{name}.damping",
+                "is missing; [damping] is not for yarns, give them their own, such as "
+                '{ model = "YarnDamping", stretch = 0.01 }',
+            )
         before = _part_of(recorded, name)
         with suppress(Refused):
             parts[name] = _built(own, problems.below(f"bodies.{name}"), before, progress)
@@ -150,6 +160,8 @@ def build_world(
     self_contact: SelfContact | Literal[False] = wanted if wanted is not None else False
     if RigidMotion.parts_of(group):
         check_implicit(integrator, "keep a body rigid", problems)
+    elif any(isinstance(body, WovenBody) for body in bodies.values()):
+        check_implicit(integrator, WovenMotion.why_implicit, problems)
     elif obstacles or self_contact:
         check_implicit(integrator, "keep bodies out of obstacles or of each other", problems)
     problems.stop()
@@ -210,6 +222,10 @@ def _built(
 ) -> _Part:
     """One body, unless something is wrong with it."""
     before = len(problems.found)
+    if "woven" in plan:
+        cloth, fixed, moving = woven_and_held(plan, problems)
+        problems.stop(before)
+        return _Part(WovenBody(cloth, fixed=fixed, supports=moving), plan.get("damping"), ())
     if "mesh" in plan:
         solid = None
         with problems.noting("mesh"):

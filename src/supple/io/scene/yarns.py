@@ -82,8 +82,7 @@ class YarnScene(AnyScene):
 
 def build_yarn_scene(file: Path, text: str, plan: Fields, problems: Problems) -> YarnScene:
     """The scene of checked tables, unless something is wrong."""
-    cloth = _cloth(plan["woven"], problems)
-    fixed, supports = build_supports(plan, Sheet(cloth.mesh), problems)
+    cloth, fixed, supports = woven_and_held(plan, problems)
     obstacles = tuple(plan.get("obstacles", ()))
     for i, obstacle in enumerate(obstacles):
         if obstacle.vertex_restitution:
@@ -101,6 +100,14 @@ def build_yarn_scene(file: Path, text: str, plan: Fields, problems: Problems) ->
         initial=Initial(**plan.get("initial", {})),
         **plan.get("solver", {}),
     )
+
+
+def woven_and_held(
+    plan: Fields, problems: Problems
+) -> tuple[WovenCloth, Bools | None, tuple[Support, ...]]:
+    """The cloth of checked tables, what of its crossings is held, and what leads others."""
+    cloth = _cloth(plan["woven"], problems)
+    return cloth, *build_supports(plan, Sheet(cloth.mesh), problems)
 
 
 def _cloth(given: Fields, problems: Problems) -> WovenCloth:
