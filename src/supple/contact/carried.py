@@ -36,6 +36,8 @@ class CarriedBlocks:
         a, b = couples[:count] // n, couples[:count] % n
         sizes = np.where(a == b, widths[a] * (widths[a] + 1) // 2, widths[a] * widths[b])
         self._slots, self._starts = slots, np.concatenate([[0], np.cumsum(sizes)])
+        lower = np.where(points.first[rows] > points.first[cols], cols, rows)
+        self._order = np.lexsort((lower, slots))
         self.keys: Ints = np.empty(self._starts[-1], dtype=np.int64)
         carrying.fill_keys(couples[:count], self._starts, widths, n, self.keys)
 
@@ -44,7 +46,14 @@ class CarriedBlocks:
         points, total = self._points, np.zeros((len(self.keys), 3, 3))
         room = np.empty((int(points.widths.max(initial=1)), 3, 3))
         carriers = points.first, points.widths, points.begins, points.maps, points.are_means
-        given = self._rows, self._cols, np.ascontiguousarray(blocks), self._slots, self._starts
+        given = (
+            self._order,
+            self._rows,
+            self._cols,
+            np.ascontiguousarray(blocks),
+            self._slots,
+            self._starts,
+        )
         carrying.add_carried(*given, *carriers, total, room)
         return total
 
