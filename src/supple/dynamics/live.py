@@ -426,10 +426,14 @@ def _checked_self_contact(
     """Contact of the body with itself; several bodies keep apart unless that is False."""
     if isinstance(body, BodyGroup) and not isinstance(solver, Newton):
         raise InputError(
-            f"several bodies need solver=Newton(); {type(solver).__name__} moves one at a time"
+            f"several bodies need solver=Newton(); {type(solver).__name__} moves one at a time. "
+            "Leave solver out, or give Newton(iterations=2) for a fixed cost"
         )
     if not isinstance(solver, Newton) and RigidMotion.parts_of(body):
-        raise InputError(f"rigid bodies need solver=Newton(); {type(solver).__name__} has none")
+        raise InputError(
+            "rigid bodies need solver=Newton(), and so do free reduced ones; "
+            f"{type(solver).__name__} has no term for them"
+        )
     if given is False:
         return None
     if given is None and isinstance(body, BodyGroup) and len(body.parts) > 1:

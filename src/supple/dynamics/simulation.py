@@ -80,7 +80,8 @@ class Simulation(LiveSimulation):
         if isinstance(rule, ExplicitIntegrator):
             if RigidMotion.parts_of(self.body):
                 raise InputError(
-                    f"{type(rule).__name__} is explicit and cannot keep a body rigid; use an "
+                    f"{type(rule).__name__} is explicit and cannot keep a body rigid, "
+                    "nor a reduced one that is free to the shapes of its model; use an "
                     "implicit integrator such as TRBDF2()"
                 )
             if self.obstacles or self.self_contact is not None:

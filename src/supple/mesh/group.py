@@ -13,6 +13,7 @@ import numpy as np
 from supple.core.types import Floats, Ints
 from supple.mesh import checks
 from supple.mesh.base import Mesh
+from supple.mesh.floating import FloatingMesh
 from supple.mesh.points import CarriedPoints
 from supple.mesh.reduced import ReducedMesh
 from supple.mesh.rigid import RigidMesh
@@ -115,7 +116,7 @@ class MeshGroup(Mesh):
 
 def points_of(mesh: Mesh) -> CarriedPoints:
     """What of a mesh can touch and be drawn: its vertices or, if it has one, those of its skin."""
-    if isinstance(mesh, MeshGroup | RigidMesh | ReducedMesh):
+    if isinstance(mesh, MeshGroup | RigidMesh | ReducedMesh | FloatingMesh):
         return mesh.points
     return CarriedPoints.of_vertices(mesh.vertices)
 
@@ -125,13 +126,18 @@ def own_surface(mesh: Mesh) -> Surface | None:
 
     Its ``vertex_ids`` count the ``points_of`` the mesh.
     """
-    if isinstance(mesh, RigidMesh | ReducedMesh):
+    if isinstance(mesh, RigidMesh | ReducedMesh | FloatingMesh):
         return mesh.skin
     if isinstance(mesh, SheetMesh | MeshGroup):
         return mesh.surface()
     if isinstance(mesh, VolumeMesh):
         return mesh.boundary()
     return None
+
+
+def is_solid(mesh: Mesh) -> bool:
+    """Whether a mesh is of something with an inside."""
+    return isinstance(mesh, VolumeMesh | ReducedMesh | FloatingMesh)
 
 
 def own_edges(mesh: Mesh) -> Ints:
