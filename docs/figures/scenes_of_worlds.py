@@ -19,6 +19,7 @@ import dominoes  # noqa: E402
 import linked_rings  # noqa: E402
 import marble_on_bridge  # noqa: E402
 import stacked_blocks  # noqa: E402
+import thrown_among_each_other  # noqa: E402
 import woven_hammock  # noqa: E402
 import wrapped_ball  # noqa: E402
 
@@ -56,7 +57,7 @@ def picture(sim: sp.Simulation, camera: Camera, size: tuple[int, int], smooth: b
 def surface_of(body: sp.ElasticBody) -> sp.Surface:
     """What of a body is drawn."""
     mesh = body.mesh
-    if isinstance(mesh, sp.RigidMesh | sp.ReducedMesh):
+    if isinstance(mesh, sp.RigidMesh | sp.ReducedMesh | sp.FloatingMesh):
         return mesh.skin
     return mesh.surface() if isinstance(mesh, sp.SheetMesh) else mesh.boundary()
 
@@ -145,9 +146,15 @@ def woven() -> None:
     print("world_woven.png", flush=True)
 
 
+def thrown() -> None:
+    camera = Camera((0, 0, 0.22), 0.8, azimuth=-60, elevation=16, floor=0.0)
+    sim = thrown_among_each_other.thrown(6)
+    strip("world_thrown.png", [(sim, (0.0, 0.16, 0.34))], camera, (400, 330))
+
+
 def main() -> None:
     every: tuple[Callable[[], None], ...]
-    every = rings, catch, marble, cards, stack, voussoirs, wrapped, row, woven
+    every = rings, catch, marble, cards, stack, voussoirs, wrapped, row, woven, thrown
     chosen = sys.argv[1:]
     for draw in every:
         if not chosen or draw.__name__ in chosen:

@@ -65,9 +65,9 @@ __getattr__, __dir__, __all__ = lazy_exports(
             "StableNeoHookean"
         ),
         "mesh": (
-            "Embedding HexMesh Mesh MeshWarning QuadraticTetMesh ReducedMesh RigidMesh SheetMesh "
-            "SpringMesh Surface TetMesh VolumeMesh read_mesh read_sheet read_surface "
-            "read_vertex_list write_mesh write_sheet"
+            "Embedding FloatingMesh HexMesh Mesh MeshWarning QuadraticTetMesh ReducedMesh "
+            "RigidMesh SheetMesh SpringMesh Surface TetMesh VolumeMesh read_mesh read_sheet "
+            "read_surface read_vertex_list write_mesh write_sheet"
         ),
         "damping.designed": "DesignWarning",
         "dynamics.motion": "Motion",
@@ -76,6 +76,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
             "Basis joined_basis mass_pca modal_derivative_basis motion_basis picked_basis"
         ),
         "reduction.body": "ReducedBody",
+        "reduction.floating_body": "FloatingBody",
         "reduction.runtime.crowd": "CrowdSimulation",
         "reduction.cubature.cubature": "Cubature CubatureWarning",
         "reduction.cubature.training": "train_cubature",

@@ -174,6 +174,7 @@ from supple.mesh import read_surface as read_surface
 from supple.mesh import read_vertex_list as read_vertex_list
 from supple.mesh import write_mesh as write_mesh
 from supple.mesh import write_sheet as write_sheet
+from supple.mesh.floating import FloatingMesh as FloatingMesh
 from supple.mesh.reduced import ReducedMesh as ReducedMesh
 from supple.mesh.rigid import RigidMesh as RigidMesh
 from supple.reduction.basis import Basis as Basis
@@ -193,6 +194,7 @@ from supple.reduction.errors.motion import MotionError as MotionError
 from supple.reduction.errors.motion import motion_error as motion_error
 from supple.reduction.errors.repair import repaired_basis as repaired_basis
 from supple.reduction.explicit import ExplicitReducedSimulation as ExplicitReducedSimulation
+from supple.reduction.floating_body import FloatingBody as FloatingBody
 from supple.reduction.model import ReducedModel as ReducedModel
 from supple.reduction.model_file import load_model as load_model
 from supple.reduction.modes import Modes as Modes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,14 +17,29 @@ from supple.core.errors import InputError
 from supple.core.sparse import BlockPattern
 from supple.core.types import Bools, Floats, Ints
 from supple.mesh import Mesh
-from supple.mesh.group import points_of
-from supple.mesh.points import CarriedPoints
+from supple.mesh.embedding import carriers
+from supple.mesh.group import own_surface, points_of
+from supple.mesh.points import CarriedPoint, CarriedPoints
+from supple.mesh.volume import VolumeMesh
 
 if TYPE_CHECKING:
     import scipy.sparse as sparse
 
 
 M = TypeVar("M")
+
+
+class PointResponses(NamedTuple):
+    """How points give way where a body moves by few motions of unit mass each."""
+
+    shares: Floats
+    """The mean square of each motion at each point [1/kg], (p, k)."""
+    squares: Floats
+    """ω² of each motion [1/s²], (k,)."""
+
+    def stiffness(self, c_a: float) -> Floats:
+        """What points have against a push in a stage with a = c_a (u − û) [N/m], (p,)."""
+        return np.asarray(1.0 / (self.shares @ (1.0 / (c_a + self.squares))))
 
 
 class ElasticBody(ABC):
@@ -58,6 +73,30 @@ class ElasticBody(ABC):
     def layer_distances(self) -> Floats:
         """From where each of ``points`` pushes others away [m], (p,); NaN where the mesh says."""
         return np.full(self.points.count, np.nan)
+
+    def point_at(self, place: Floats) -> CarriedPoint:
+        """The point of the body that is at, or nearest to, a place at rest (3,) [m]."""
+        mesh = self.mesh
+        if isinstance(mesh, VolumeMesh):
+            vertices, weights = carriers(mesh, place[None])
+            return CarriedPoint.mean(vertices[0], weights[0], mesh.vertices)
+        surface = own_surface(mesh)
+        if surface is None:
+            return self.points.one(int(np.argmin(np.linalg.norm(mesh.vertices - place, axis=1))))
+        corners, weights = surface.nearest(place)
+        ids = corners if surface.vertex_ids is None else surface.vertex_ids[corners]
+        return self.points.blend(ids, weights)
+
+    def point_stiffness(self, point: CarriedPoint) -> float:
+        """What the body has against a pull at a point, about, all else held still [N/m]."""
+        rest = self.evaluate(np.zeros_like(self.mesh.vertices), order=2).stiffness
+        own = np.einsum("bii->b", rest[self.pattern.indptr[point.vertices]]) / 3.0
+        return float(own.mean())
+
+    @cached_property
+    def point_responses(self) -> PointResponses | None:
+        """How its ``points`` give way to a push, where that is known better than by vertices."""
+        return None
 
     def damped_by(self, damping: Any) -> Any:
         """A ``Damping`` at work on this body, a ``BoundDamping``."""

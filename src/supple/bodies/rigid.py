@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple.bodies.constrained import ConstrainedBody, orthonormal, rigid_motions, spin_of
 from supple.bodies.mass import LumpedMass
 from supple.bodies.solid import Body
 from supple.bodies.supports import Support
@@ -29,7 +30,7 @@ from supple.mesh.rigid import RigidMesh
 _STIFFNESS = 1e10
 
 
-class RigidBody(Body):
+class RigidBody(ConstrainedBody, Body):
     """A body that moves and turns, and hardly deforms.
 
     ``shape`` is a closed surface: a ``Surface``, the name of a file that ``read_surface`` reads, or
@@ -88,6 +89,23 @@ class RigidBody(Body):
     @property
     def only_newton(self) -> str:
         return "rigid bodies need"
+
+    # -- as one of few shapes --------------------------------------------------------------
+
+    def nearest(self, u: Floats) -> Floats:
+        return self.placed(*self.pose(u))
+
+    def motions(self, u: Floats) -> Floats:
+        return orthonormal(rigid_motions(self.mesh.vertices + u))
+
+    def curving(self, u: Floats, v: Floats) -> Floats:
+        x = self.mesh.vertices + u
+        spin = spin_of(x, v)
+        return np.cross(spin, np.cross(spin, x - x.mean(axis=0)))
+
+    def left_by_impacts(self, before: Floats, after: Floats) -> float:
+        lost = float(np.vdot(before, before) - np.vdot(after, after))
+        return 0.125 * self.total_mass * max(lost, 0.0)
 
     # -- as a rigid body -----------------------------------------------------------------
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.group import BodyGroup
-from supple.bodies.rigid import RigidBody
 from supple.contact.obstacles.triangle_tree import TriangleTree
 from supple.core.checks import number, vector
 from supple.core.errors import InputError
 from supple.core.parameters import Kind, described, parameter
-from supple.core.types import Floats, Ints
-from supple.mesh import VolumeMesh
-from supple.mesh.embedding import carriers
-from supple.mesh.group import own_surface
+from supple.core.types import Floats
+from supple.mesh.group import is_solid, own_surface
+from supple.mesh.points import CarriedPoint
 
 Where = int | ArrayLike
 """A vertex, of a rigid body one of its skin, or a place at rest (3,) [m]."""
@@ -30,72 +27,33 @@ BODY = Kind("a body; in a scene, its name")
 WHERE = Kind("a vertex, or three numbers")
 PLACE_OR_PATH = Kind("a vertex, three numbers, or a function of time; in a scene, `moves`")
 _FIRMNESS = 30.0  # times the stiffness that a body has at the point
-_RATE = 2 * np.pi * 500.0  # rad/s: of a rigid body that swings on a pin
 
 
 @dataclass(frozen=True, eq=False)
 class Anchor:
-    """A point that vertices carry, x = Σ w x_k; ``stiffness`` [N/m] is the body's there."""
+    """A point that a body carries; ``stiffness`` [N/m] is what the body has there."""
 
-    vertices: Ints
-    weights: Floats
-    rest: Floats
+    point: CarriedPoint
     stiffness: float
+
+    @property
+    def rest(self) -> Floats:
+        """Where it is at rest [m], (3,)."""
+        return self.point.rest
 
     @classmethod
     def of(cls, body: ElasticBody, where: Where, name: str) -> Anchor:
         """The vertex or place of a body."""
-        place: Floats
-        if not body.points.are_means.all():
-            raise InputError(
-                f"attachments hold bodies that are whole or rigid, and {body!r} is reduced; hold "
-                "the other one by a point in space, or give the body that was reduced"
-            )
         if isinstance(where, int | np.integer):
-            points = body.points
-            if not 0 <= where < points.count:
+            count = body.points.count
+            if not 0 <= where < count:
                 raise InputError(
-                    f"{name}={where}: there is no such vertex; {body!r} has 0 to {points.count - 1}"
+                    f"{name}={where}: there is no such vertex; {body!r} has 0 to {count - 1}"
                 )
-            point = int(where)
-            weights = points.maps_of(point)[:, 0, 0]
-            vertices = np.arange(points.n_vertices)[points.of_point(point)]
-            place = points.rest[where]
+            point = body.points.one(int(where))
         else:
-            place = vector(name, where)
-            vertices, weights = carried_at(body, place)
-        return cls(vertices, weights, place, _stiffness(body, vertices))
-
-
-def carried_at(body: ElasticBody, place: Floats) -> tuple[Ints, Floats]:
-    """The vertices that carry a place of a body, and their weights."""
-    mesh = body.mesh
-    if isinstance(mesh, VolumeMesh):
-        vertices, weights = carriers(mesh, place[None])
-        return vertices[0], weights[0]
-    surface = own_surface(mesh)
-    if surface is None:
-        nearest = int(np.argmin(np.linalg.norm(mesh.vertices - place, axis=1)))
-        return np.array([nearest]), np.ones(1)
-    from trimesh import triangles as on_triangles
-
-    closest_point: Any = on_triangles.closest_point
-    points_to_barycentric: Any = on_triangles.points_to_barycentric
-    corners = surface.vertices[surface.triangles]
-    near = closest_point(corners, np.tile(place, (len(corners), 1)))
-    best = int(np.argmin(np.linalg.norm(near - place, axis=1)))
-    weights = points_to_barycentric(corners[[best]], near[[best]])[0]
-    ids = surface.triangles[best]
-    return ids if surface.vertex_ids is None else surface.vertex_ids[ids], np.asarray(weights)
-
-
-def _stiffness(body: ElasticBody, vertices: Ints) -> float:
-    """What a body has against a pull at a point that these vertices carry [N/m]."""
-    if isinstance(body, RigidBody):
-        return body.total_mass * _RATE**2 / _FIRMNESS
-    rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
-    own = np.einsum("bii->b", rest[body.pattern.indptr[vertices]]) / 3.0
-    return float(own.mean())
+            point = body.point_at(vector(name, where))
+        return cls(point, body.point_stiffness(point))
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +210,7 @@ class Glue(Attachment):
         number("within", self.within, above=0, unit="m")
         if self.stiffness is not None:
             number("stiffness", self.stiffness, above=0, unit="N/m")
-        if not isinstance(self.other.mesh, VolumeMesh):
+        if not is_solid(self.other.mesh):
             raise InputError(
                 f"glue needs something solid to hold on to, not a {type(self.other).__name__}; "
                 "give the solid second, as in Glue(cloth, solid, within=1e-3)"

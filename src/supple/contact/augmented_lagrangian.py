@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 
 import numpy as np
 
 from supple._kernels.contact.vertices import SLIDING
-from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.elastic_body import ElasticBody, PointResponses
+from supple.bodies.group import BodyGroup
 from supple.contact.carried import CarriedBlocks
 from supple.contact.contacts import Contacts
 from supple.contact.facets import Facets
@@ -68,16 +70,19 @@ class AugmentedLagrangian:
         pattern: BlockPattern | None = None,
         points: CarriedPoints | None = None,
         of_carriers: Floats | None = None,
+        responses: Sequence[tuple[slice, PointResponses]] = (),
     ) -> None:
         """``pattern`` couples the vertices of each edge and face, where these are contacts.
 
         Where bodies are touched at ``points`` that they carry, contacts are of these. What carries
-        points by more than means gives way by its own stiffness ``of_carriers`` [N/m], (n, 3).
+        points by more than means gives way by its own stiffness ``of_carriers`` [N/m], (n, 3);
+        how some points do is known by their ``responses``.
         """
         self.contacts, self._pattern = contacts, pattern
         self._points = None if points is None or points.are_vertices else points
         self.diagonal, self._stiffness, self._mass = diagonal, stiffness, mass
         self._of_carriers = np.zeros((len(mass), 3)) if of_carriers is None else of_carriers
+        self._responses = responses
         self._viscosity = np.zeros(len(mass))
         self.weights = np.zeros(0)
         """w [N/m], (k,), of the pairs of the stage at hand."""
@@ -107,7 +112,8 @@ class AugmentedLagrangian:
         deforms = np.zeros((body.n_vertices, 1), dtype=bool)
         deforms[points.first[~points.are_means]] = True
         of_carriers = np.where(deforms, components, 0.0)
-        return cls(contacts, diagonal, stiffness, mass, body.pattern, points, of_carriers)
+        known = (body.pattern, points, of_carriers, _responses_of(body))
+        return cls(contacts, diagonal, stiffness, mass, *known)
 
     def add_damping_diagonal(self, values: Floats) -> None:
         """Know of damping by its matrix at rest [N s/m], blocks on the body's pattern."""
@@ -126,6 +132,8 @@ class AugmentedLagrangian:
         gives = (points.matrix.power(2) @ (1.0 / firmness).ravel()).reshape(-1, 3).mean(axis=1)
         found = of_vertices[points.first]
         np.divide(1.0, gives, out=found, where=~points.is_vertex & (gives > 0))
+        for rows, known in self._responses:
+            found[rows] = known.stiffness(stage.c_a)
         return found
 
     def _at_points(self, field: Floats) -> Floats:
@@ -272,6 +280,17 @@ class AugmentedLagrangian:
             return True
         changed = much and (off > contacts.exact or grown.any())
         return bool(changed or moved > contacts.flat)
+
+
+def _responses_of(body: ElasticBody) -> list[tuple[slice, PointResponses]]:
+    """The points of bodies that know how these give way."""
+    if not isinstance(body, BodyGroup):
+        own = body.point_responses
+        return [] if own is None else [(slice(None), own)]
+    ends = [0, *accumulate(part.points.count for part in body.parts)]
+    pairs = zip(pairwise(ends), body.parts, strict=True)
+    found = [(slice(*rows), part.point_responses) for rows, part in pairs]
+    return [(rows, own) for rows, own in found if own is not None]
 
 
 def _of_points(pairs: ContactPairs, blocks: Floats) -> tuple[Ints, Ints, Floats]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from supple._kernels.contact import carrying
+from supple.bodies.constrained import ConstrainedBody
 from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.group import BodyGroup
 from supple.contact.impacts import pressed_normals
 from supple.contact.pairs import ContactPairs
 from supple.core.types import Floats, Ints
@@ -36,6 +38,8 @@ class CarriedBlocks:
         a, b = couples[:count] // n, couples[:count] % n
         sizes = np.where(a == b, widths[a] * (widths[a] + 1) // 2, widths[a] * widths[b])
         self._slots, self._starts = slots, np.concatenate([[0], np.cumsum(sizes)])
+        lower = np.where(points.first[rows] > points.first[cols], cols, rows)
+        self._order = np.lexsort((lower, slots))
         self.keys: Ints = np.empty(self._starts[-1], dtype=np.int64)
         carrying.fill_keys(couples[:count], self._starts, widths, n, self.keys)
 
@@ -44,7 +48,14 @@ class CarriedBlocks:
         points, total = self._points, np.zeros((len(self.keys), 3, 3))
         room = np.empty((int(points.widths.max(initial=1)), 3, 3))
         carriers = points.first, points.widths, points.begins, points.maps, points.are_means
-        given = self._rows, self._cols, np.ascontiguousarray(blocks), self._slots, self._starts
+        given = (
+            self._order,
+            self._rows,
+            self._cols,
+            np.ascontiguousarray(blocks),
+            self._slots,
+            self._starts,
+        )
         carrying.add_carried(*given, *carriers, total, room)
         return total
 
@@ -74,7 +85,7 @@ def after_impact(
     """``after`` a stage, with what presses at rest along its normal (``contact/impacts.py``).
 
     A rigid body keeps what it can of its motion: its velocity changes by the smallest rigid one.
-    That of a reduced body changes by the smallest of which its coordinates are capable.
+    That of a reduced body changes by the smallest that its coordinates, and its turns, can make.
     """
     v, a = after.v, after.acceleration
     own = points.is_vertex[pressing.nodes[:, 0]]
@@ -94,13 +105,9 @@ def after_impact(
         mine = np.flatnonzero(first == start)
         point = int(hard.nodes[mine[0], 0])
         carrier = points.of_point(point)
-        if points.are_means[point]:
-            if not body.free[carrier].all():
-                continue
-            motions = _rigid_motions((body.mesh.vertices + after.u)[carrier])
-        else:
-            free = np.flatnonzero(body.free[carrier])
-            motions = np.eye(body.free[carrier].size)[free].reshape(len(free), -1, 3)
+        motions = _motions(_part_at(body, carrier), after.u[carrier])
+        if not len(motions):
+            continue
         normal = hard.normal[mine]
         shares = np.einsum("ka,ki->kai", hard.shares[mine], normal)
         rows = np.zeros((len(mine), *v[carrier].shape))  # what of v is along each normal
@@ -116,10 +123,19 @@ def after_impact(
     return State(after.time, after.u, v, a)
 
 
-def _rigid_motions(x: Floats) -> Floats:
-    """The six rigid motions of four equal masses at x (4, 3), orthonormal, (6, 4, 3)."""
-    arms = x - x.mean(axis=0)
-    shifts = [np.broadcast_to(axis, x.shape) for axis in np.eye(3)]
-    turns = [np.cross(axis, arms) for axis in np.eye(3)]
-    flat = np.reshape([*shifts, *turns], (6, -1))
-    return np.asarray(np.linalg.qr(flat.T)[0].T.reshape(6, 4, 3))
+def _part_at(body: ElasticBody, carrier: slice) -> ElasticBody:
+    """The body whose vertices carry the points."""
+    if isinstance(body, BodyGroup):
+        starts = [rows.start for rows in body.rows]
+        return body.parts[starts.index(carrier.start)]
+    return body
+
+
+def _motions(part: ElasticBody, u: Floats) -> Floats:
+    """What velocities its vertices may have at u (n, 3), orthonormal, (k, n, 3)."""
+    if isinstance(part, ConstrainedBody) and part.free.all():
+        return part.motions(u)
+    if isinstance(part, ConstrainedBody):
+        return np.zeros((0, *u.shape))
+    free = np.flatnonzero(part.free)
+    return np.eye(part.free.size)[free].reshape(len(free), -1, 3)

@@ -432,7 +432,8 @@ def _checked_self_contact(
     """Contact of the body with itself; several bodies keep apart unless that is False."""
     if isinstance(body, BodyGroup) and not isinstance(solver, Newton):
         raise InputError(
-            f"several bodies need solver=Newton(); {type(solver).__name__} moves one at a time"
+            f"several bodies need solver=Newton(); {type(solver).__name__} moves one at a time. "
+            "Leave solver out, or give Newton(iterations=2) for a fixed cost"
         )
     if not isinstance(solver, Newton) and body.only_newton:
         raise InputError(f"{body.only_newton} solver=Newton(); {type(solver).__name__} has none")

@@ -22,7 +22,7 @@ from supple.io.obstacle_surfaces import DrawnObstacle, drawn_obstacles
 from supple.io.shown_bodies import ShownBody, Skins, shown_bodies
 from supple.io.surfaces import moving_surface
 from supple.io.yarn_surfaces import following
-from supple.mesh import ReducedMesh, RigidMesh, YarnMesh
+from supple.mesh import FloatingMesh, ReducedMesh, RigidMesh, YarnMesh
 from supple.mesh.files.formats import CELL_NAMES
 from supple.mesh.group import points_of
 from supple.yarns import YarnCurves
@@ -119,7 +119,7 @@ def _drawn(body: ShownBody) -> _Drawing:
             rest, moved, ("line", curves.lines), 1 + families[curves.lines[:, 0]], radius
         )
     points, u = points_of(mesh), motion.displacements
-    if isinstance(mesh, RigidMesh | ReducedMesh):
+    if isinstance(mesh, RigidMesh | ReducedMesh | FloatingMesh):
         triangles = ("triangle", mesh.skin_triangles)
         none = np.zeros(len(mesh.skin_triangles), dtype=np.int64)
         return _Drawing(points.rest, lambda i: points.moved(u[i]), triangles, none, {})

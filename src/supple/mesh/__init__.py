@@ -14,6 +14,7 @@ from supple.mesh.files.formats import (
 from supple.mesh.files.reading import read_mesh
 from supple.mesh.files.surfaces import read_sheet, read_surface, read_vertex_list, write_sheet
 from supple.mesh.files.writing import write_mesh
+from supple.mesh.floating import FloatingMesh
 from supple.mesh.group import MeshGroup
 from supple.mesh.hex import HexMesh
 from supple.mesh.reduced import ReducedMesh
@@ -32,6 +33,7 @@ __all__ = [
     "WRITTEN_MESHES",
     "WRITTEN_SURFACES",
     "Embedding",
+    "FloatingMesh",
     "HexMesh",
     "Mesh",
     "MeshFormat",

@@ -13,6 +13,7 @@ import numpy as np
 from supple.core.types import Floats, Ints
 from supple.mesh import checks
 from supple.mesh.base import Mesh
+from supple.mesh.floating import FloatingMesh
 from supple.mesh.points import CarriedPoints
 from supple.mesh.reduced import ReducedMesh
 from supple.mesh.rigid import RigidMesh
@@ -119,7 +120,7 @@ def points_of(mesh: Mesh) -> CarriedPoints:
 
     Of woven cloth they are the crossings.
     """
-    if isinstance(mesh, MeshGroup | RigidMesh | ReducedMesh | WovenMesh):
+    if isinstance(mesh, MeshGroup | RigidMesh | ReducedMesh | FloatingMesh | WovenMesh):
         return mesh.points
     return CarriedPoints.of_vertices(mesh.vertices)
 
@@ -129,13 +130,18 @@ def own_surface(mesh: Mesh) -> Surface | None:
 
     Its ``vertex_ids`` count the ``points_of`` the mesh.
     """
-    if isinstance(mesh, RigidMesh | ReducedMesh | WovenMesh):
+    if isinstance(mesh, RigidMesh | ReducedMesh | FloatingMesh | WovenMesh):
         return mesh.skin
     if isinstance(mesh, SheetMesh | MeshGroup):
         return mesh.surface()
     if isinstance(mesh, VolumeMesh):
         return mesh.boundary()
     return None
+
+
+def is_solid(mesh: Mesh) -> bool:
+    """Whether a mesh is of something with an inside."""
+    return isinstance(mesh, VolumeMesh | ReducedMesh | FloatingMesh)
 
 
 def own_edges(mesh: Mesh) -> Ints:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from supple.core.errors import InputError
 from supple.mesh.base import Mesh
+from supple.mesh.floating import FloatingMesh
 from supple.mesh.group import MeshGroup
 from supple.mesh.hex import HexMesh
 from supple.mesh.reduced import ReducedMesh
@@ -29,6 +30,7 @@ _KINDS: dict[str, type[Mesh]] = {
         HexMesh,
         RigidMesh,
         ReducedMesh,
+        FloatingMesh,
         SpringMesh,
         SheetMesh,
         YarnMesh,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,22 @@ from supple.core.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import scipy.sparse as sparse
+
+
+class CarriedPoint(NamedTuple):
+    """One point x = X + Σ_k B_k u_k of a body."""
+
+    vertices: Ints
+    """Those that carry it, (k,)."""
+    maps: Floats
+    """B, (k, 3, 3)."""
+    rest: Floats
+    """X [m], (3,)."""
+
+    @classmethod
+    def mean(cls, vertices: Ints, weights: Floats, X: Floats) -> CarriedPoint:
+        """Σ w_k x_k of vertices that are at X (n, 3) at rest."""
+        return cls(vertices, weights[:, None, None] * np.eye(3), weights @ X[vertices])
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +135,21 @@ class CarriedPoints:
         begin = int(self.begins[point])
         found: Floats = self.maps[begin : begin + int(self.widths[point])]
         return found
+
+    def one(self, point: int) -> CarriedPoint:
+        """One of the points, by its number."""
+        vertices = np.arange(self.n_vertices)[self.of_point(point)]
+        return CarriedPoint(vertices, self.maps_of(point), self.rest[point])
+
+    def blend(self, chosen: Ints, weights: Floats) -> CarriedPoint:
+        """Σ w_k x_k of some points (k,), such as the corners of a triangle."""
+        each = [self.one(int(point)) for point in chosen]
+        every = np.concatenate([point.vertices for point in each])
+        vertices, places = np.unique(every, return_inverse=True)
+        maps = np.zeros((len(vertices), 3, 3))
+        parts = [w * point.maps for w, point in zip(weights, each, strict=True)]
+        np.add.at(maps, places, np.concatenate(parts))
+        return CarriedPoint(vertices, maps, weights @ self.rest[chosen])
 
     def with_any(self, mask: Bools) -> Bools:
         """Which points are carried by any vertex of a mask (n,), (p,)."""

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -106,6 +107,18 @@ class Surface:
         """This surface with every length multiplied by ``factor``, e.g. 0.01 from cm to m."""
         scale = checks.scale_factor(factor)
         return self if scale == 1.0 else dataclasses.replace(self, vertices=scale * self.vertices)
+
+    def nearest(self, place: Floats) -> tuple[Ints, Floats]:
+        """The corners of the triangle nearest to a place (3,), and the weights of what is there."""
+        from trimesh import triangles as on_triangles  # slow to import
+
+        closest_point: Any = on_triangles.closest_point
+        points_to_barycentric: Any = on_triangles.points_to_barycentric
+        corners = self.vertices[self.triangles]
+        near = closest_point(corners, np.tile(place, (len(corners), 1)))
+        best = int(np.argmin(np.linalg.norm(near - place, axis=1)))
+        weights = points_to_barycentric(corners[[best]], near[[best]])[0]
+        return self.triangles[best], np.asarray(weights)
 
     def compact(self) -> tuple[Surface, Ints]:
         """Drop vertices that no triangle uses.

@@ -14,8 +14,12 @@ from supple.bodies.supports import HeldComponents
 from supple.core.checks import instance, numbers, vector
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
+from supple.mesh.embedding import carriers
+from supple.mesh.points import CarriedPoint, CarriedPoints
 from supple.mesh.reduced import ReducedMesh
 from supple.reduction.model import ReducedModel
+
+_STILL = 1e-3  # of the direction in which a point moves most: one in which it does not
 
 
 class ReducedBody(ElasticBody):
@@ -33,20 +37,15 @@ class ReducedBody(ElasticBody):
         instance("model", model, ReducedModel, "reduce(body, basis)")
         if model.floating is not None:
             raise InputError(
-                "this model is of a body without supports, whose frame moves freely; in a world "
-                "reduced bodies are held: give reduce a body that is fixed somewhere"
+                "this model is of a body without supports, whose frame moves freely; give "
+                "FloatingBody(model)"
             )
         self.model, self.fixed, self.supports = model, None, ()
         count = -(-model.size // 3)
         # y of q = T y: a mass of the same size for all, as if each vertex had its share of it
         L = np.linalg.cholesky(model.mass)
         self._T = np.linalg.inv(L).T * np.sqrt(model.total_mass / count)
-        if model.skin is not None:
-            X, triangles, shapes = model.skin.vertices, model.skin.triangles, model.skin.vectors
-        else:
-            surface = model.mesh.boundary()
-            X, triangles = surface.vertices, surface.triangles
-            shapes = model.vectors[:, surface.vertex_ids]
+        X, triangles, shapes = skin_of(model)
         self.mesh = ReducedMesh.of(X, triangles, np.tensordot(self._T.T, shapes, axes=1))
 
     def __repr__(self) -> str:
@@ -66,6 +65,24 @@ class ReducedBody(ElasticBody):
     def positions(self, u: ArrayLike) -> Floats:
         """Where the vertices of the skin are [m], (s, 3), at a state u (n, 3)."""
         return self.mesh.points.moved(self.checked("u", u))
+
+    def point_at(self, place: Floats) -> CarriedPoint:
+        """The point of the body, inside or of its surface, that is at a place at rest (3,) [m]."""
+        nodes, weights = carriers(self.model.mesh, place[None])
+        shapes = np.einsum("k,rki->ri", weights[0], self.model.vectors[:, nodes[0]])
+        there = weights[0] @ self.model.mesh.vertices[nodes[0]]
+        return CarriedPoints.of_shapes(there[None], (self._T.T @ shapes)[:, None]).one(0)
+
+    def point_stiffness(self, point: CarriedPoint) -> float:
+        """That against the smallest motion that takes the point along; none where it is held."""
+        B = np.hstack(list(point.maps))[:, : self.model.size]
+        stiffest = self.total_mass * float(self.model.vibrations[0][-1])
+        if not B.any():
+            return stiffest
+        way = self._T @ np.linalg.pinv(B, rcond=_STILL)
+        rank = np.linalg.matrix_rank(B, tol=_STILL * np.linalg.norm(B, 2))
+        own = np.trace(way.T @ self.model.rest_stiffness @ way) / rank
+        return min(float(own), stiffest)
 
     def push(self, force: ArrayLike) -> Floats:
         """A force (r,) on the coordinates, as ``model.project`` gives it, on the state (n, 3)."""
@@ -137,6 +154,14 @@ class ReducedBody(ElasticBody):
         from supple.reduction.damping.rules import reduced_damping
 
         return BoundReducedDamping(self, reduced_damping(damping, self.model))
+
+
+def skin_of(model: ReducedModel) -> tuple[Floats, Ints, Floats]:
+    """Vertices (s, 3), triangles (t, 3) and shapes (r, s, 3) of its skin, or of its surface."""
+    if model.skin is not None:
+        return model.skin.vertices, model.skin.triangles, model.skin.vectors
+    surface = model.mesh.boundary()
+    return surface.vertices, surface.triangles, model.vectors[:, surface.vertex_ids]
 
 
 def _definite(K: Floats) -> Floats:

@@ -48,13 +48,16 @@ def fill_keys(couple_keys, starts, widths, n, keys):
 
 @kernel
 def add_carried(
-    rows, cols, blocks, slots, starts, first, widths, begins, maps, are_means, total, room
+    order, rows, cols, blocks, slots, starts, first, widths, begins, maps, are_means, total, room
 ):
     """Adds blocks (k, 3, 3) between points, each two of them once, to those of their carriers.
 
-    ``total`` is (blocks, 3, 3), ``room`` (widest, 3, 3) to work in.
+    ``order`` (k,) has pairs of the same carriers and the same point of the lower one in a row: of
+    means, Σ_q w_q H is made of these before it is spread. ``total`` is (blocks, 3, 3), ``room``
+    (widest, 3, 3) to work in.
     """
-    for k in range(len(rows)):
+    for at in range(len(order)):
+        k = order[at]
         p, q = rows[k], cols[k]
         turned = first[p] > first[q]
         if turned:
@@ -65,10 +68,33 @@ def add_carried(
             _add_mapped(blocks[k], turned, maps[P:], m, maps[Q:], n, room, to, first[p] == first[q])
             if first[p] == first[q] and p != q:
                 _add_mapped(blocks[k], True, maps[Q:], n, maps[P:], m, room, to, True)
-        elif first[p] != first[q]:
-            _add_means(blocks[k], turned, maps[P:], m, maps[Q:], n, to)
-        else:
-            _add_own_means(blocks[k], p != q, maps[P:], maps[Q:], n, to)
+            continue
+        before, after = order[max(at - 1, 0)], order[min(at + 1, len(order) - 1)]
+        if at == 0 or slots[before] != slots[k] or _lower(rows, cols, first, before) != p:
+            room[:n] = 0.0
+        _gather_means(blocks[k], turned, 0.5 if p == q else 1.0, maps[Q:], n, room)
+        is_last = at + 1 == len(order) or slots[after] != slots[k]
+        if is_last or _lower(rows, cols, first, after) != p:
+            if first[p] != first[q]:
+                _add_means(maps[P:], m, room, n, to)
+            else:
+                _add_own_means(maps[P:], room, n, to)
+
+
+@pointwise
+def _lower(rows, cols, first, k):
+    """The point of a pair whose carrier comes first."""
+    return cols[k] if first[rows[k]] > first[cols[k]] else rows[k]
+
+
+@pointwise
+def _gather_means(block, turned, share, C, n, room):
+    """Adds w_b H to the room."""
+    for b in range(n):
+        w = share * C[b, 0, 0]
+        for i in range(3):
+            for j in range(3):
+                room[b, i, j] += w * (block[j, i] if turned else block[i, j])
 
 
 @pointwise
@@ -94,27 +120,26 @@ def _add_mapped(block, turned, B, m, C, n, room, to, own):
 
 
 @pointwise
-def _add_own_means(block, mirrored, B, C, n, to):
-    """Adds w_a w_b H of a carrier with itself, and what mirrors it."""
+def _add_own_means(B, room, n, to):
+    """Adds w_a R_b of a carrier with itself, and what mirrors it."""
     at = 0
     for a in range(n):
         for b in range(a, n):
-            one = B[a, 0, 0] * C[b, 0, 0]
-            other = B[b, 0, 0] * C[a, 0, 0] if mirrored else 0.0
+            one, other = B[a, 0, 0], B[b, 0, 0]
             for i in range(3):
                 for j in range(3):
-                    to[at, i, j] += one * block[i, j] + other * block[j, i]
+                    to[at, i, j] += one * room[b, i, j] + other * room[a, j, i]
             at += 1
 
 
 @pointwise
-def _add_means(block, turned, B, m, C, n, to):
-    """Adds w_a w_b H for two carriers of means."""
+def _add_means(B, m, room, n, to):
+    """Adds w_a R_b for two carriers of means."""
     at = 0
     for a in range(m):
+        w = B[a, 0, 0]
         for b in range(n):
-            w = B[a, 0, 0] * C[b, 0, 0]
             for i in range(3):
                 for j in range(3):
-                    to[at, i, j] += w * (block[j, i] if turned else block[i, j])
+                    to[at, i, j] += w * room[b, i, j]
             at += 1

@@ -17,6 +17,8 @@ from supple.dynamics.terms.base import Point, Share, StageStart, Term
 from supple.integrators import State
 from supple.solvers.interface import Tangent
 
+_Gap = tuple[Ints, Floats]
+"""Of a tie: the vertices (k,) that its ends hang on, in order, and Σ ± B of each, (k, 3, 3)."""
 _COLLAPSED = 1e-9  # of its length: a spring has no direction below
 
 
@@ -31,7 +33,8 @@ class AttachmentTerm(Term):
         self._k = np.array([tie.stiffness for tie in ties])
         self._L = np.array([tie.length for tie in ties])
         self._paths: list[tuple[int, Path]] = []
-        rows, cols, weights = [], [], []
+        self._rest: Floats = np.zeros((len(ties), 3))
+        found = []
         for row, tie in enumerate(ties):
             ends: list[tuple[ElasticBody, Anchor, float]] = [(tie.body, tie.anchor, 1.0)]
             if isinstance(tie.target, Anchor):
@@ -39,26 +42,13 @@ class AttachmentTerm(Term):
                 ends.append((tie.other, tie.target, -1.0))
             else:
                 self._paths.append((row, tie.target))
-            for part, anchor, sign in ends:
-                cols.append(anchor.vertices + _start(body, part))
-                weights.append(sign * anchor.weights)
-                rows.append(np.full(len(anchor.weights), row))
-        entries = np.concatenate(weights), (np.concatenate(rows), np.concatenate(cols))
-        self._G = sparse.csr_array(entries, shape=(len(ties), self._n))
-        self._pairs = self._pairs_of(self._G)
+            for _, anchor, sign in ends:
+                self._rest[row] += sign * anchor.rest
+            found.append(_gap(body, ends))
+        self._gap = sparse.csr_array(_stacked(found, self._n))
+        self._pairs = _pairs_of(found, self._n)
         self._targets = self._targets_at(0.0)
         self.does_work = not all(isinstance(path, Still) for _, path in self._paths)
-
-    def _pairs_of(self, G: Any) -> tuple[Ints, Ints, Floats]:
-        """Keys of pairs of vertices, the tie of each and the product of their weights."""
-        keys, ties, products = [], [], []
-        for tie, (start, end) in enumerate(zip(G.indptr[:-1], G.indptr[1:], strict=True)):
-            v, w = G.indices[start:end].astype(np.int64), G.data[start:end]
-            first, second = np.nonzero(v[:, None] <= v[None, :])
-            keys.append(v[first] * np.int64(self._n) + v[second])
-            products.append(w[first] * w[second])
-            ties.append(np.full(len(first), tie))
-        return np.concatenate(keys), np.concatenate(ties), np.concatenate(products)
 
     def _targets_at(self, time: float) -> Floats:
         targets = np.zeros((len(self._k), 3))
@@ -68,7 +58,7 @@ class AttachmentTerm(Term):
 
     def _gaps(self, u: Floats, targets: Floats) -> tuple[Floats, Floats, Floats]:
         """g (m, 3), |g| (m,) and its direction (m, 3)."""
-        g = self._G @ (self._X + u) - targets
+        g = self._rest + (self._gap @ u.ravel()).reshape(-1, 3) - targets
         size = np.linalg.norm(g, axis=1)
         safe = np.maximum(size, _COLLAPSED * np.maximum(self._L, 1e-3))
         return g, size, g / safe[:, None]
@@ -77,7 +67,7 @@ class AttachmentTerm(Term):
         g, size, n = self._gaps(u, targets)
         pull = self._k[:, None] * (g - self._L[:, None] * n)
         energy = 0.5 * float(self._k @ (size - self._L) ** 2)
-        return energy, np.asarray(self._G.T @ pull)
+        return energy, np.asarray(self._gap.T @ pull.ravel()).reshape(-1, 3)
 
     def begin(self, start: StageStart) -> None:
         self._targets = self._targets_at(start.stage.time)
@@ -99,8 +89,8 @@ class AttachmentTerm(Term):
             across[:, None, None] * np.eye(3)
             + np.where(self._L > 0, 1.0, 0.0)[:, None, None] * along
         )
-        keys, ties, products = self._pairs
-        return keys, products[:, None, None] * H[ties]
+        keys, ties, first, second = self._pairs
+        return keys, np.swapaxes(first, 1, 2) @ H[ties] @ second
 
     def nearby_keys(self, at: Point) -> Ints:
         return self._pairs[0]
@@ -121,6 +111,44 @@ class AttachmentTerm(Term):
 
     def free_force(self, shape: Shape, v: Floats) -> Floats:
         return self._energy_and_force(shape.u, self._targets)[1]
+
+
+def _gap(body: ElasticBody, ends: Sequence[tuple[ElasticBody, Anchor, float]]) -> _Gap:
+    """The maps of a tie's gap, those of both ends where these share vertices."""
+    every = np.concatenate([end.point.vertices + _start(body, part) for part, end, _ in ends])
+    vertices, places = np.unique(every, return_inverse=True)
+    maps = np.zeros((len(vertices), 3, 3))
+    np.add.at(maps, places, np.concatenate([sign * end.point.maps for _, end, sign in ends]))
+    return vertices, maps
+
+
+def _stacked(gaps: Sequence[_Gap], n: int) -> Any:
+    """All gaps as one matrix (3m, 3n)."""
+    import scipy.sparse as sparse  # slow to import
+
+    vertices = np.concatenate([own for own, _ in gaps])
+    maps = np.concatenate([own for _, own in gaps])
+    ties = np.repeat(np.arange(len(gaps)), [len(own) for own, _ in gaps])
+    axes = np.arange(3)
+    rows = np.broadcast_to(3 * ties[:, None, None] + axes[:, None], maps.shape)
+    cols = np.broadcast_to(3 * vertices[:, None, None] + axes, maps.shape)
+    there = maps != 0
+    entries = maps[there], (rows[there], cols[there])
+    return sparse.coo_array(entries, shape=(3 * len(gaps), 3 * n))
+
+
+def _pairs_of(gaps: Sequence[_Gap], n: int) -> tuple[Ints, Ints, Floats, Floats]:
+    """Keys of pairs of vertices with row ≤ column, the tie of each and the maps of both."""
+    keys, ties, ones, others = [], [], [], []
+    for tie, (vertices, maps) in enumerate(gaps):
+        first, second = np.triu_indices(len(vertices))  # they are in order
+        keys.append(vertices[first] * np.int64(n) + vertices[second])
+        ties.append(np.full(len(first), tie))
+        ones.append(maps[first])
+        others.append(maps[second])
+    parts = (keys, ties, ones, others)
+    a, b, c, d = (np.concatenate(each) for each in parts)
+    return a, b, c, d
 
 
 def _start(body: ElasticBody, part: ElasticBody) -> int:

@@ -26,18 +26,14 @@ class BoundReducedDamping(BoundDamping):
         self.is_gradient = damping.examples is None
         self.depends_on_shape = not damping.is_constant or damping.examples is not None
 
-    def _force(self, q: Floats, v: Floats) -> Floats:
-        return self._damping.force(q, v) - self._damping.push()
-
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         body, damping = self._body, self._damping
         q, speed = body.coordinates(shape.u), body.coordinates(v)
-        force = self._force(q, speed)
+        force = damping.force(q, speed) - damping.push()
         if self.is_linear:
             dissipation = 0.5 * float(speed @ (force - damping.push()))
-        else:  # the work along the way from rest
-            shares = zip(0.5 * (1.0 + _POINTS), 0.5 * _WEIGHTS, strict=True)
-            dissipation = sum(w * float(speed @ self._force(q, s * speed)) for s, w in shares)
+        else:
+            dissipation = work_from_rest(damping, q, speed)
         return dissipation, body.push(force)
 
     def add_matrix(
@@ -45,12 +41,24 @@ class BoundReducedDamping(BoundDamping):
     ) -> None:
         body, damping = self._body, self._damping
         q, speed = body.coordinates(shape.u), body.coordinates(v)
-        C = damping.matrix(q)
-        if damping.examples is not None:
-            C = damping.examples.matrix(q, speed, C)
-        C = C + damping.evaluate_beside(q, speed)[1]
-        C = 0.5 * (C + C.T)
+        C = velocity_matrix(damping, q, speed)
         if definite and not self.is_linear:
             eigenvalues, vectors = np.linalg.eigh(C)
             C = (vectors * np.maximum(eigenvalues, 0.0)) @ vectors.T
         values += factor * body.blocks_of(C)
+
+
+def work_from_rest(damping: ReducedDamping, q: Floats, v: Floats) -> float:
+    """∫ v · f(s v) ds for s from 0 to 1 [W], with f the force on the coordinates."""
+    shares = zip(0.5 * (1.0 + _POINTS), 0.5 * _WEIGHTS, strict=True)
+    push = damping.push()
+    return float(sum(w * float(v @ (damping.force(q, s * v) - push)) for s, w in shares))
+
+
+def velocity_matrix(damping: ReducedDamping, q: Floats, v: Floats) -> Floats:
+    """The symmetric part of ∂f/∂v of the force on the coordinates, (r, r)."""
+    C = damping.matrix(q)
+    if damping.examples is not None:
+        C = damping.examples.matrix(q, v, C)
+    C = C + damping.evaluate_beside(q, v)[1]
+    return 0.5 * (C + C.T)
