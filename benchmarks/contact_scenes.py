@@ -213,7 +213,8 @@ def _shown(lines: Iterable[str], name: str) -> Iterable[dict[str, Any]]:
 
 def _row(name: str, found: dict[str, Any]) -> list[object]:
     steps, wanted = found["steps"], found.get("wanted", 0)
-    outcome = found.get("failed", "to the end" if steps == wanted else "out of time")
+    reached = "to the end" if steps == wanted else "out of time"
+    outcome = found.get("failed", reached if wanted else "not run")
     notes = "; ".join([outcome[:160], *found.get("notes", [])])
     numbers = [found.get(key, 0) for key in ("vertices", "contacts", "iterations", "substeps")]
     return [name, f"{steps} of {wanted}", *numbers, round(found.get("seconds", 0.0), 1), notes]
