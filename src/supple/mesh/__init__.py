@@ -16,6 +16,7 @@ from supple.mesh.files.surfaces import read_sheet, read_surface, read_vertex_lis
 from supple.mesh.files.writing import write_mesh
 from supple.mesh.group import MeshGroup
 from supple.mesh.hex import HexMesh
+from supple.mesh.lattice.filling import LatticeFilling
 from supple.mesh.reduced import ReducedMesh
 from supple.mesh.rigid import RigidMesh
 from supple.mesh.sheet import SheetMesh
@@ -32,6 +33,7 @@ __all__ = [
     "WRITTEN_SURFACES",
     "Embedding",
     "HexMesh",
+    "LatticeFilling",
     "Mesh",
     "MeshFormat",
     "MeshGroup",
