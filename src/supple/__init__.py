@@ -65,9 +65,9 @@ __getattr__, __dir__, __all__ = lazy_exports(
             "StableNeoHookean"
         ),
         "mesh": (
-            "Embedding FloatingMesh HexMesh Mesh MeshWarning QuadraticTetMesh ReducedMesh "
-            "RigidMesh SheetMesh SpringMesh Surface TetMesh VolumeMesh read_mesh read_sheet "
-            "read_surface read_vertex_list write_mesh write_sheet"
+            "Embedding FloatingMesh HexMesh LatticeFilling Mesh MeshWarning QuadraticTetMesh "
+            "ReducedMesh RigidMesh SheetMesh SpringMesh Surface TetMesh VolumeMesh read_mesh "
+            "read_sheet read_surface read_vertex_list write_mesh write_sheet"
         ),
         "damping.designed": "DesignWarning",
         "dynamics.motion": "Motion",

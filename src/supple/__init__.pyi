@@ -160,6 +160,7 @@ from supple.materials import StableNeoHookean as StableNeoHookean
 from supple.materials import StVK as StVK
 from supple.mesh import Embedding as Embedding
 from supple.mesh import HexMesh as HexMesh
+from supple.mesh import LatticeFilling as LatticeFilling
 from supple.mesh import Mesh as Mesh
 from supple.mesh import MeshWarning as MeshWarning
 from supple.mesh import QuadraticTetMesh as QuadraticTetMesh

@@ -17,6 +17,7 @@ from supple.mesh.files.writing import write_mesh
 from supple.mesh.floating import FloatingMesh
 from supple.mesh.group import MeshGroup
 from supple.mesh.hex import HexMesh
+from supple.mesh.lattice.filling import LatticeFilling
 from supple.mesh.reduced import ReducedMesh
 from supple.mesh.rigid import RigidMesh
 from supple.mesh.sheet import SheetMesh
@@ -35,6 +36,7 @@ __all__ = [
     "Embedding",
     "FloatingMesh",
     "HexMesh",
+    "LatticeFilling",
     "Mesh",
     "MeshFormat",
     "MeshGroup",

@@ -26,7 +26,7 @@ from supple.character.tissue.volume import adjacent_cells, character_volume, on_
 
 pytestmark = pytest.mark.usefixtures("wild_tets")
 
-METHODS = ["voxels"]
+METHODS = ["voxels", "lattice"]
 if importlib.util.find_spec("pytetwild") is not None:
     METHODS.append("ftetwild")
 ROD_VOLUME = LENGTH * WIDTH**2
@@ -71,7 +71,7 @@ def test_pieces_without_volume_move_with_the_nearest_flesh(method):
     weights = volume.skin_weights
     assert weights.sum(axis=1) == pytest.approx(np.ones(len(weights)))
     far = volume.gaps > volume.mesh.edge_lengths().mean()
-    assert far.any() == (method == "ftetwild")  # cubes enclose whatever there is
+    assert far.any() == (method != "voxels")  # cubes enclose whatever there is
     assert weights[far].min(initial=0.0) >= 0
     assert np.array_equal(weights[~far], volume.skin.weights[~far])
 
@@ -86,6 +86,15 @@ def test_without_ftetwild_cubes_stand_in(monkeypatch):
         character_volume(BendingRod(), method="ftetwild")
 
 
+def test_a_character_on_a_lattice_is_the_same_every_time():
+    first, second = (
+        character_volume(BendingRod(), vertices=300, method="lattice") for _ in range(2)
+    )
+    assert first.mesh.vertices.tobytes() == second.mesh.vertices.tobytes()
+    assert first.mesh.cells.tobytes() == second.mesh.cells.tobytes()
+    assert "on a lattice" in first.notes[0]
+
+
 def test_sheets_that_enclose_nothing_are_covered_by_cubes():
     flat = sp.Surface([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2], [0, 2, 3]])
     upright = sp.Surface(flat.vertices[:, [2, 0, 1]] + [0.5, 0, -0.5], flat.triangles)
@@ -96,7 +105,7 @@ def test_sheets_that_enclose_nothing_are_covered_by_cubes():
 
 def test_bad_wishes_are_refused():
     rig = BendingRod()
-    refused("'ftetwild' or 'voxels'", character_volume, rig, method="tetgen")
+    refused("'ftetwild', 'lattice' or 'voxels'", character_volume, rig, method="tetgen")
     line = sp.Surface([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2]])
     refused("has no area", character_volume, still(line), error=sp.MeshError)
     volume = character_volume(rig, vertices=200, method="voxels")

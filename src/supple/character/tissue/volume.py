@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,11 +17,11 @@ from supple.contact.obstacles.triangle_tree import TriangleTree
 from supple.core.checks import instance, number, vertex_indices, whole_number
 from supple.core.errors import InputError, MeshError, MissingExtra
 from supple.core.types import Bools, Floats, Ints, Progress
-from supple.mesh import Embedding, HexMesh, TetMesh
+from supple.mesh import Embedding, HexMesh, LatticeFilling, TetMesh
 from supple.mesh.checks import MeshWarning
 from supple.mesh.surface import Surface
 
-Method = Literal["ftetwild", "voxels"]
+Method = Literal["ftetwild", "lattice", "voxels"]
 
 _VERTICES = 3000
 _MOST_OUTSIDE = 0.2  # of the surface's vertices: more than these must not be left out by tets
@@ -135,16 +135,17 @@ def character_volume(
 
     The surface may be of triangles that share no vertices, of several parts, open, or cross
     itself. ``vertices`` is about how many the mesh shall have; ``edge`` [m] sets the length of
-    edges instead. ``method`` "ftetwild" follows the surface closely (extra ``meshing``); "voxels"
-    encloses it in cubes cut into tets. Unless given, it is the first where that works, and else
-    the second.
+    edges instead. ``method`` "ftetwild" follows the surface closely, with another mesh in every
+    run (extra ``meshing``); "lattice" gives the same mesh every time, the same left and right
+    where the surface is, and thickens what is thin; "voxels" encloses it in cubes cut into tets.
+    Unless given, it is the first where that works, and else the last.
     """
     instance("rig", rig, PoseRig, "BlackBoxRig(function, triangles, neutral)")
     whole_number("vertices", vertices, at_least=20)
     if edge is not None:
         number("edge", edge, above=0, unit="m")
-    if method not in (None, "ftetwild", "voxels"):
-        raise InputError(f"method={method!r} must be 'ftetwild' or 'voxels'")
+    if method not in (None, *get_args(Method)):
+        raise InputError(f"method={method!r} must be 'ftetwild', 'lattice' or 'voxels'")
     surface = rig.surface()
     welded = surface.welded()[0].compact()[0]
     if welded.area <= 0:
@@ -153,7 +154,9 @@ def character_volume(
         progress(0, 1, "tet mesh")
     volume = None
     notes: tuple[str, ...] = ()
-    if method != "voxels":
+    if method == "lattice":
+        volume = _embedded(_lattice(welded, vertices, edge), surface, "on a lattice")
+    elif method != "voxels":
         try:
             volume = _embedded(_wild(welded, vertices, edge), surface, "by fTetWild")
             used = np.unique(surface.triangles)
@@ -170,6 +173,12 @@ def character_volume(
     if progress is not None:
         progress(1, 1, "tet mesh")
     return replace(volume, notes=notes + volume.notes)
+
+
+def _lattice(surface: Surface, vertices: int, edge: float | None) -> TetMesh:
+    if edge is not None:
+        return TetMesh.from_surface(surface, filling=LatticeFilling(edge=edge))
+    return TetMesh.from_surface(surface, filling=LatticeFilling(vertices=vertices))
 
 
 def _wild(surface: Surface, vertices: int, edge: float | None) -> TetMesh:

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.contact.obstacles.base import ANYWHERE, OBSTACLES, Obstacle, Touch, points_of
-from supple.contact.obstacles.triangle_tree import TriangleTree, halved, without_flat
+from supple.contact.obstacles.triangle_tree import TriangleTree, without_flat
 from supple.core.checks import instance, numbers
 from supple.core.errors import InputError
 from supple.core.parameters import Kind, Parameter, described, parameter
 from supple.core.types import Floats, Ints
 from supple.mesh.files.surfaces import read_surface
 from supple.mesh.surface import Surface
+from supple.mesh.triangle_boxes import halved
 
 _KEPT = 4  # times whose trees are kept: those of a step and of the next
 

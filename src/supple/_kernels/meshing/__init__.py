@@ -1,0 +1,1 @@
+"""Loops over the triangles of a surface that is to be filled."""

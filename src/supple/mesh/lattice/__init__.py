@@ -1,0 +1,1 @@
+"""Filling a surface with the tets of a lattice that it cuts: isosurface stuffing."""
