@@ -48,6 +48,7 @@ WITH_FOLDERS = [
     "reduced_releases",
     "design_bodies",
     "pose_dampings",
+    "hard_cuts",
     "cantilever_targets",
     "drops",
     "damped_drops",

@@ -12,7 +12,7 @@ from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.runtime.damping import PoseDamping, base_at_rest
 from supple.character.runtime.neutral import NeutralModel
 from supple.character.runtime.simulation import PoseSimulation
-from supple.core.errors import InputError
+from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.damping import ExampleDamping
 from supple.damping.example import examples_on, excitation_duals
@@ -187,7 +187,17 @@ class PoseTestbed(Testbed):
         return np.array(simulation.q), np.array(simulation.v)
 
     def _step(self, simulation: PoseSimulation) -> None:
+        """A release whose flesh was put to rest would say nothing about its damping."""
+        q, v, stopped = simulation.q, simulation.v, simulation.stats.stopped
         simulation.step(simulation.pose)
+        if simulation.stats.stopped > stopped:
+            simulation.q, simulation.v = q, v
+            raise StepFailed(
+                "nothing leads through the step of the character",
+                time=simulation.time,
+                residual=float("nan"),
+                advice="Take a smaller start, a smaller dt or weaker damping.",
+            )
 
     def _relax(self, straight: Floats, label: str) -> Floats:
         bare = self._bare

@@ -8,7 +8,7 @@ from tests.character.pose_models import beam, bend_rig, model_of, poses_at
 
 import supple as sp
 from supple.character.model.pose_space_model import PoseSpaceModel
-from supple.character.runtime import simulation
+from supple.character.runtime import attempts
 from supple.character.runtime.simulation import PoseSimulation
 from supple.core.types import Floats
 
@@ -50,7 +50,7 @@ def struck(model: PoseSpaceModel, damping: sp.Damping, rule: sp.Integrator) -> P
 
 def test_damping_that_grows_with_the_rate_needs_no_shorter_steps(flesh, monkeypatch):
     """The definite matrix alone does not solve the first of these in 20 iterations."""
-    monkeypatch.setattr(simulation, "_PARTS", (1,))
+    monkeypatch.setattr(attempts, "PARTS", (1,))
     sim = struck(flesh, steep(flesh, 1.5), sp.BackwardEuler())
     sim.solver = sp.DenseNewton(tolerance=1e-10)
     for _ in range(10):
@@ -85,7 +85,7 @@ def test_all_iterations_find_the_same_state(flesh, rule):
 
 def test_a_rule_that_fails_is_stood_in_for_by_backward_euler(flesh, monkeypatch):
     """After a strike whose damping alone the trapezoidal rule, in one part, finds no end to."""
-    monkeypatch.setattr(simulation, "_PARTS", (1,))
+    monkeypatch.setattr(attempts, "PARTS", (1,))
     damping = steep(flesh, 30.0)
     sim, twin = struck(flesh, damping, sp.Newmark()), struck(flesh, damping, sp.BackwardEuler())
     for each in (sim, twin):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -240,6 +241,20 @@ def test_a_frame_that_flesh_cannot_follow_is_passed_and_told():
     plain = swinging(rig, loop=False)
     assert motion.displacements.shape == plain.displacements.shape
     assert motion.largest < 2 * plain.largest
+
+
+def test_flesh_that_came_to_rest_by_itself_is_told():
+    rig = shaken(keys=41)
+
+    class Stopping(Springs):
+        stats = SimpleNamespace(stopped=3)
+
+        def step(self, pose, dt):
+            super().step(pose, dt)
+            self.stats.stopped += self.rig.vertices(pose)[0, 2] > 0
+
+    with pytest.warns(UserWarning, match="could not follow shake at"):
+        secondary_motion(Stopping(rig, ratio=0.3), rig, loop=False)
 
 
 def test_frames():

@@ -123,6 +123,7 @@ def iterate_exactly(c_v, c_a, context, model, workspace):
     fresh = current = False
     exact.force[:] = balance.force
     for _ in range(EXACT_ITERATIONS):
+        workspace.counts[0] += 1.0
         if not current:
             fill_jacobian(c_v, c_a, context, model, workspace)
         fresh = not current

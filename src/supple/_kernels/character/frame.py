@@ -1,6 +1,13 @@
 """A character on to the next frame of its rig, in one call: all substeps and all their stages."""
 
 from supple._kernels.character.contact import begin_contacts, carry_on
+from supple._kernels.character.energy import (
+    add_work,
+    begin_account,
+    carry_over_cut,
+    forget_balance,
+    settle_account,
+)
 from supple._kernels.character.newton import solve_stage
 from supple._kernels.character.rig_path import (
     absorb_velocity_jump,
@@ -14,7 +21,7 @@ from supple._kernels.character.rig_path import (
 from supple._kernels.character.stage import end_step
 from supple._kernels.compiling import inner_kernel, reordering_kernel
 from supple._kernels.linear_algebra.dense import solve_symmetric
-from supple._kernels.reduction.newton import DONE, NOT_DEFINITE, TOO_FAR
+from supple._kernels.reduction.newton import DONE, GAINS, NOT_DEFINITE, TOO_FAR
 
 ON_TIME = 1e-9  # of a frame
 
@@ -82,14 +89,17 @@ def take_frame(path, moving, stage_samples, rule, jumps, force, pushed, context,
     h = span / count
     copy(history, workspace.saved)
     copy(rig_history, workspace.rig_saved)
+    workspace.account_saved[:] = workspace.account
+    workspace.external_saved[:] = workspace.external
     cut = False
     excess[:] = 0.0
     if not moving:
         workspace.lag[:] = 0.0
         move(now.x, new.x, span, h, places, rig_history)
     else:
-        apart = prediction_error(new.x, now.x, before.x, span / path.spans[1], places, model.masses)
-        cut = apart > options.cut_distance
+        ratio = span / path.spans[1]
+        apart, uneven = prediction_error(new.x, now.x, before.x, ratio, places, model.masses)
+        cut = apart > options.cut_distance or uneven > options.cut_speed * span
         if not cut:
             most = max(options.max_acceleration * span, options.max_jump)
             excess_velocity(path, most, places, excess)
@@ -98,6 +108,7 @@ def take_frame(path, moving, stage_samples, rule, jumps, force, pushed, context,
         workspace.effective[:] = 0.0
         rest_rig(new.x, places, rig_history)
         has_past = False
+        carry_over_cut(new.x, new.frames, new.features, context, model, workspace)
     reason, share = DONE, 0.0
     if jumps:  # the acceleration jumps with the force
         for i in range(len(force)):
@@ -110,6 +121,7 @@ def take_frame(path, moving, stage_samples, rule, jumps, force, pushed, context,
         begin_contacts(contacts, workspace)
     for k in range(count):
         stages = later if has_past else start
+        begin_account(workspace)
         for s in range(len(stages.times)):
             if reason != DONE:
                 break
@@ -142,6 +154,8 @@ def take_frame(path, moving, stage_samples, rule, jumps, force, pushed, context,
                 contacts,
             )
             stage += 1
+            if reason == DONE:
+                add_work(s, workspace)
         if reason != DONE:
             break
         last = 3 + 3 * len(stages.times)
@@ -152,10 +166,19 @@ def take_frame(path, moving, stage_samples, rule, jumps, force, pushed, context,
         has_past = True
         if not norm_square(history[0]) <= options.max_norm_square:
             reason = TOO_FAR
+        elif contacts is None:
+            if not settle_account(h, options, model, workspace):
+                reason = GAINS
+        else:  # what contacts put in is not known
+            forget_balance(options, model, workspace)
+        if reason != DONE:
+            break
     if reason == DONE:
         for i in range(len(workspace.lag)):
             workspace.lag[i] = -path.spans[1] * excess[i]
     else:
         copy(workspace.saved, history)
         copy(workspace.rig_saved, rig_history)
+        workspace.account[:] = workspace.account_saved
+        workspace.external[:] = workspace.external_saved
     return reason, share, cut

@@ -84,6 +84,7 @@ def iterate(number, c_v, c_a, context, model, workspace, contacts):
     size_before = -1.0
     reason = DONE if options.best_effort else NOT_CONVERGED
     for n in range(most):
+        workspace.counts[0] += 1.0
         find_damped_forces(c_v, context, model, workspace)
         found = True
         if contacts is None:

@@ -51,12 +51,18 @@ class Options(NamedTuple):
     max_jump: float  # of its speed, that is felt at once however short a frame is [m/s]
     path_acceleration: bool  # the rig's acceleration is that of its path, not the integrator's
     cut_distance: float  # a frame that leaves the path by more is a cut [m]
+    cut_speed: float  # or one that changes the speed of its parts by more [m/s]
     min_det_F: float  # det F that a step may leave in a cell; −∞ where any will do
     max_iterations: int
     best_effort: bool  # take what there is after so many
     tolerance: float
     rounding: float  # corrections below this are rounding
     max_norm_square: float  # Σ q² of flesh that has left the body [kg m²]
+    order: int  # of the rule
+    may_gain: float  # share of the energy at play that a rule may make of nothing
+    unseen: float  # energy that nobody sees [J]
+    small: float  # energy from which on every step is looked at [J]
+    short: float  # step from which on so is every one [s]
 
 
 class Cells(NamedTuple):
@@ -124,6 +130,11 @@ class Workspace(NamedTuple):
     interpolated_features: np.ndarray  # (f,)
     saved: np.ndarray  # (vectors, r)
     rig_saved: np.ndarray  # (vectors, 3 s)
+    account: np.ndarray  # (7,) of the energy, places are in ``energy`` [J]
+    external: np.ndarray  # (r,) the force from outside at the last stage [√kg m/s²]
+    account_saved: np.ndarray  # (7,)
+    external_saved: np.ndarray  # (r,)
+    counts: np.ndarray  # (7,) iterations, and what Python counts
 
 
 @structref.register
@@ -170,6 +181,13 @@ def evaluate_cells(options, workspace):
     """ψ, the stress and its derivative in the cells, as they are strained."""
     cells = workspace.cells
     evaluate_at(options.material, cells.F, cells.lam, cells.mu, cells.psi, cells.P, cells.A, 2)
+
+
+@inlined_kernel
+def evaluate_energy(options, workspace):
+    """ψ of the cells alone, as they are strained."""
+    cells = workspace.cells
+    evaluate_at(options.material, cells.F, cells.lam, cells.mu, cells.psi, cells.P, cells.A, 0)
 
 
 @inlined_kernel

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supple._kernels.reduction import newton as reasons
+from supple.character.runtime.attempts import WHOLE, Attempt, Attempts
 from supple.character.runtime.live import LiveCharacter
 from supple.character.runtime.rig import Path, Sample
 from supple.contact import Obstacle
-from supple.core.errors import StepFailed
 from supple.core.types import Floats
 from supple.reduction.runtime.contact.among import several_obstacles
 
 if TYPE_CHECKING:
     from supple.character.runtime.contacts import FrameContacts, Planes, Pressed, Surroundings
 
-_FEW, _MANY = (1, 2, 4), tuple(2**k for k in range(9))  # parts into which a frame is cut
+_FEW = (1, 2, 4)  # parts into which a frame is cut before obstacles give way
 _ROUNDS = 6  # in which vertices that were not expected to touch join those that do
 
 
@@ -31,10 +29,12 @@ class CharacterAmongObstacles(LiveCharacter):
     _surface_path: Path | None = None
     _pressed: Pressed | None = None
     _softened: int = 0
+    _path: Path
     _pose: Floats
     _checked: Callable[[Any], Floats]
     _try_frame: Callable[..., tuple[tuple[int, float], bool]]
-    _failure: Callable[[Path, int, float], StepFailed]
+    _count_attempt: Callable[[Attempts, Attempt], None]
+    _stop: Callable[[Path, Floats, Attempts], None]
     vertices: Callable[[], Floats]
 
     @property
@@ -116,7 +116,7 @@ class CharacterAmongObstacles(LiveCharacter):
                 break
             planes = more
             self.restore(start)
-        self._surface_path = Path.jumped(surface.end) if cut else surface
+        self._surface_path = surface if self._path.moving else Path.jumped(surface.end)
         self._pressed = None if contacts is None else contacts.pressed()
         return cut
 
@@ -137,19 +137,22 @@ class CharacterAmongObstacles(LiveCharacter):
         if not len(planes.vertex):
             return self._advance(path, pose, f), None
         contacts = around.frame(planes, surface, self.model.n_coordinates)
-        failure: tuple[int, float] = reasons.DONE, 0.0
+        attempts = Attempts(hurried=False)
         slowest = float(max(self.model.squares.min(), 0.0))
         for gives in GIVES:
             last = gives == GIVES[-1]
-            tries = product((False, True) if last else (False,), _MANY if last else _FEW)
+            tries = attempts if last else [Attempt(parts=parts) for parts in _FEW]
             compliance = gives * around.most**2 / (path.spans[2] ** -2 + slowest)
-            for settling, parts in tries:
+            for attempt in tries:
                 given = _Given(self, contacts, compliance, path)
-                failure, cut = self._try_frame(path, pose, f, settling, parts, given)
-                if failure[0] == reasons.DONE:
+                failure, cut = self._try_frame(path, pose, f, attempt, given)
+                if attempts.went(failure):
                     self._softened += gives > GIVES[0]
+                    if attempt != WHOLE:
+                        self._count_attempt(attempts, attempt)
                     return cut, contacts
-        raise self._failure(path, *failure)
+        self._stop(path, f, attempts)
+        return False, None
 
     @abstractmethod
     def _advance(self, path: Path, pose: Any, f: Floats) -> bool:

@@ -90,6 +90,11 @@ class StepArrays:
             "saved": (vectors, r),
             "rig_saved": (vectors, s),
             "scale": (r,),
+            "external": (r,),
+            "external_saved": (r,),
+            "account": (7,),
+            "account_saved": (7,),
+            "counts": (7,),
         }
         shapes |= dict.fromkeys(("w", "distances"), (m,))
         shapes |= dict.fromkeys(("gap_w", "gap_distances"), (len(arrays.gaps),))

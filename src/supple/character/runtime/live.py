@@ -26,8 +26,9 @@ from supple.reduction.runtime.newton import DenseNewton
 from supple.reduction.runtime.stage_table import StageTable
 
 _CUT = 0.2  # of the body's diagonal: a frame that leaves the path by more is a cut
+_CUT_SPEED = 2.5  # diagonals a second: and one that changes the speed of parts by more
 _RULES = 64  # tables of a rule that are kept, for as many lengths of a step
-_REACH = 0.5  # of the diagonal: as far as inertia may carry the slowest vibration
+_REACH = 0.25  # of the diagonal: as far as inertia may carry the slowest vibration
 
 
 class LiveCharacter(Guarded):
@@ -38,7 +39,7 @@ class LiveCharacter(Guarded):
     _integrator: Integrator
     _dt: float
     _substeps: int
-    _given_bounds: tuple[float | None, float | None]
+    _given_bounds: tuple[float | None, float | None, float | None]
     _rules: dict[tuple[float, bool], Stages]
     _time: float
     _has_past: bool
@@ -156,7 +157,17 @@ class LiveCharacter(Guarded):
 
     @cut_distance.setter
     def cut_distance(self, value: float | None) -> None:
-        self._given_bounds = value, self._given_bounds[1]
+        self._given_bounds = value, *self._given_bounds[1:]
+        self._solver = self._solver.changed(bounds=self._bounds)
+
+    @property
+    def cut_speed(self) -> float:
+        """[m/s]; assign another and go on, or None for that which fits the body."""
+        return self._solver.bounds.speed
+
+    @cut_speed.setter
+    def cut_speed(self, value: float | None) -> None:
+        self._given_bounds = *self._given_bounds[:2], value
         self._solver = self._solver.changed(bounds=self._bounds)
 
     @property
@@ -167,12 +178,12 @@ class LiveCharacter(Guarded):
 
     @max_acceleration.setter
     def max_acceleration(self, value: float | None) -> None:
-        self._given_bounds = self._given_bounds[0], value
+        self._given_bounds = self._given_bounds[0], value, self._given_bounds[2]
         self._solver = self._solver.changed(bounds=self._bounds)
 
     @property
     def _bounds(self) -> Bounds:
-        cut_distance, max_acceleration = self._given_bounds
+        cut_distance, max_acceleration, cut_speed = self._given_bounds
         model = self._model
         size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))
         slowest = float(np.sqrt(max(model.squares[:, 0].min(), 0.0)))
@@ -181,6 +192,7 @@ class LiveCharacter(Guarded):
             _or("cut_distance", cut_distance, _CUT * size),
             _or("max_acceleration", max_acceleration, slowest * jump if slowest else np.inf),
             jump if max_acceleration is None else 0.0,
+            _or("cut_speed", cut_speed, _CUT_SPEED * size),
         )
 
     def _of_rule(self) -> dict[str, Any]:
@@ -188,7 +200,8 @@ class LiveCharacter(Guarded):
         rule = [self._stages(self.dt / self.substeps, start=start) for start in (True, False)]
         keeps = StageTable.of(self._integrator, self.dt, start=False).keeps_rates
         vectors = max(stages.w_v.shape[1] for stages in rule)
-        return {"vectors": vectors, "path_acceleration": keeps}
+        order = self._integrator.order
+        return {"vectors": vectors, "path_acceleration": keeps, "order": order}
 
     def _stages(self, h: float, *, start: bool = False) -> Stages:
         key = h, start

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,20 @@ from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.rigs.base import turned
 from supple.character.runtime.among import CharacterAmongObstacles
 from supple.character.runtime.arrays import StepArrays
+from supple.character.runtime.attempts import WHOLE, Attempt, Attempts, step_failed
 from supple.character.runtime.live import stages_of
 from supple.character.runtime.rig import Path, RigSampler, Sample
 from supple.character.runtime.shape import Pull, SkinShape, Wind
 from supple.character.runtime.solver import StepSolver
+from supple.character.runtime.stats import (
+    CUTS,
+    GAINED,
+    IN_PARTS,
+    SETTLED,
+    STEPS,
+    STOPPED,
+    PoseStats,
+)
 from supple.contact import Obstacle
 from supple.core.checks import instance, number, numbers, several, vector, whole_number
 from supple.core.errors import InputError, StepFailed
@@ -28,8 +37,6 @@ from supple.damping import Damping
 from supple.integrators import BackwardEuler, Integrator
 from supple.reduction.runtime.contact.among import several_obstacles
 from supple.reduction.runtime.newton import DenseNewton
-
-_PARTS = tuple(2**k for k in range(9))  # into which a step is cut that cannot be solved whole
 
 Pose = ArrayLike | Callable[[float], ArrayLike]
 
@@ -46,7 +53,12 @@ class PoseSimulation(CharacterAmongObstacles):
     be at the speed it had, root of the mean square by mass, is a cut: it exerts no force, and the
     frame after it tells the speed. ``max_acceleration`` [m/s²], from frame to frame, bounds what a
     vertex feels of any other. Unless given, they are a fifth of the body's diagonal, and what
-    throws the slowest vibration half a diagonal away, at once or by and by.
+    throws the slowest vibration a quarter of it away, at once or by and by. So is a frame that
+    changes the speeds of vertices against each other by more than ``cut_speed`` [m/s], unless given
+    2.5 diagonals a second.
+
+    A step never leaves more energy in the flesh than it had and the rig, gravity and forces put in:
+    one that does is taken otherwise, and ``stats`` tells how often.
 
     ``dtype`` is that of the stored bases; numpy.float32 needs half the memory, and keeps seven
     digits. ``obstacles`` keep the surface out, with friction, as far as flesh can give way.
@@ -65,6 +77,7 @@ class PoseSimulation(CharacterAmongObstacles):
         solver: DenseNewton | None = None,
         cut_distance: float | None = None,
         max_acceleration: float | None = None,
+        cut_speed: float | None = None,
         dtype: DTypeLike = np.float64,
         obstacles: Obstacle | Sequence[Obstacle] = (),
     ) -> None:
@@ -76,7 +89,7 @@ class PoseSimulation(CharacterAmongObstacles):
         instance("solver", newton, DenseNewton, "DenseNewton(iterations=1)")
         if dtype not in (np.float32, np.float64, "float32", "float64"):
             raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
-        self._given_bounds = cut_distance, max_acceleration
+        self._given_bounds = cut_distance, max_acceleration, cut_speed
         self._rules: dict[tuple[float, bool], Stages] = {}
         arrays = StepArrays.of(model, np.dtype(dtype))
         self._solver = StepSolver(
@@ -131,6 +144,11 @@ class PoseSimulation(CharacterAmongObstacles):
         history[row] = numbers(name, value, (history[0].shape,))
         self._solver.drop_history()
         self._has_past = self._settled = False
+
+    @property
+    def stats(self) -> PoseStats:
+        """What it took to get here."""
+        return PoseStats(*map(int, self._solver.workspace.counts))
 
     @property
     def pose(self) -> Floats:
@@ -210,7 +228,7 @@ class PoseSimulation(CharacterAmongObstacles):
         self._pose = self._checked(rig.neutral if pose is None else pose)
         self._path = Path.standing(self._follower.sample(self._pose))
         self._restart_surface(Path.standing)
-        self._solver.workspace.history[:] = 0.0
+        self._solver.come_to_rest()
         self._solver.rest_rig(self._path.end)
         self._solver.take_pose(self._path.end)
         self._pushed = self._unpushed
@@ -223,13 +241,15 @@ class PoseSimulation(CharacterAmongObstacles):
     def teleport(self, pose: ArrayLike) -> None:
         """To another pose at once: nothing is felt, what swings goes on swinging.
 
-        The frame after it tells the speed of the rig.
+        The frame after it tells the speed of the rig. Where flesh is stiffer in the other pose it
+        swings less far, with the energy that it had.
         """
+        self._settle()
         self._pose = self._checked(pose)
         self._path = Path.jumped(self._follower.sample(self._pose))
         self._restart_surface(Path.jumped)
         self._solver.rest_rig(self._path.end)
-        self._solver.take_pose(self._path.end)
+        self._solver.jump_to(self._path.end)
         self._shown = None
         self._has_past = False
 
@@ -272,16 +292,16 @@ class PoseSimulation(CharacterAmongObstacles):
 
         A function of time [s] as ``pose`` gives the poses in between too, where a rule has several
         stages or a step several substeps. ``force`` are pulls, or a reduced force (r,).
-        A step that cannot be solved is tried again in 2, 4, … up to 256 parts, then with backward
-        Euler, whole and in as many. StepFailed is raised where that fails too; the state is then as
-        it was.
+        A step that cannot be solved, or gains energy, is tried again in 2, 4, … up to 256 parts,
+        then with backward Euler, whole and in as many; with a given number of iterations in 2, then
+        by backward Euler in 1 and 4, with up to 8 iterations each. Where that fails too, flesh is
+        brought to rest at half of its way from the rig. StepFailed is raised for forces without
+        bounds alone; the state is then as it was.
         """
         span = self.dt if dt is None else number("dt", dt, above=0, unit="s")
         end = self._checked(pose(self._time + span) if callable(pose) else pose)
         new = self._follower.sample(end)
-        if not self._settled:
-            self._solver.find_acceleration(self._pushed)
-            self._settled = True
+        self._settle()
         shown = None if wind is None else (self._time, self.vertices())
         f = self._external(end, new, force, wind, shown)
         path = self._path.on(new, span)
@@ -292,31 +312,61 @@ class PoseSimulation(CharacterAmongObstacles):
         self._shown = None if cut else shown
         self._pushed, self._pose = f, end
         self._time += span
+        counts = self._solver.workspace.counts
+        counts[STEPS] += 1
+        counts[CUTS] += cut
+
+    def _settle(self) -> None:
+        """Finds the acceleration that goes with the state, where it was set."""
+        if not self._settled:
+            self._solver.find_acceleration(self._pushed)
+            self._settled = True
 
     def _advance(self, path: Path, pose: Pose, f: Floats) -> bool:
         """On to the end of the path; whether it is a cut."""
-        failure: tuple[int, float] = reasons.DONE, 0.0
-        for settling, parts in product((False, True), _PARTS):
-            failure, cut = self._try_frame(path, pose, f, settling, parts)
-            if failure[0] == reasons.DONE:
+        attempts = Attempts(self._solver.newton.is_best_effort)
+        for attempt in attempts:
+            failure, cut = self._try_frame(path, pose, f, attempt)
+            if attempts.went(failure):
+                if attempt is not WHOLE:
+                    self._count_attempt(attempts, attempt)
                 return cut
-        raise self._failure(path, *failure)
+        self._stop(path, f, attempts)
+        return False
+
+    def _count_attempt(self, attempts: Attempts, attempt: Attempt) -> None:
+        counts = self._solver.workspace.counts
+        counts[GAINED] += attempts.gained
+        counts[SETTLED if attempt.settling else IN_PARTS] += 1
+
+    def _stop(self, path: Path, f: Floats, attempts: Attempts) -> None:
+        """Into the pose at the end of the path, at half of the way from the rig, and at rest."""
+        with np.errstate(over="ignore"):
+            bounded = np.isfinite(f @ f)
+        if not bounded:
+            raise self._failure(path, *attempts.failure)
+        counts = self._solver.workspace.counts
+        counts[GAINED] += attempts.gained
+        counts[STOPPED] += 1
+        self._solver.rest_rig(path.end)
+        self._solver.rest_in(path.end)
+        self._path, self._has_past = Path.jumped(path.end), False
 
     def _try_frame(
         self,
         path: Path,
         pose: Pose,
         f: Floats,
-        settling: bool,
-        parts: int,
+        attempt: Attempt,
         contacts: Callable[[Floats, Pose | None], Any] | None = None,
     ) -> tuple[tuple[int, float], bool]:
-        """A frame in parts, by backward Euler if ``settling``.
+        """A frame, taken in one way.
 
         Returns how it went, at which share of the frame that was, and whether it is a cut. Contacts
         are made for the times of all stages, and for poses that a function tells.
         """
         jumps = f is not self._pushed and bool((f != self._pushed).any())
+        settling, parts, thorough = attempt
         span, count = path.spans[2], parts * self.substeps
         h = span / count
         rule = self._stages(h, start=True), self._stages(h)
@@ -328,40 +378,25 @@ class PoseSimulation(CharacterAmongObstacles):
         substeps = [rule[has_past], *[rule[1]] * (count - 1)]
         stage_samples = self._untold
         if callable(pose):
-            stage_samples = self._told(pose, path, substeps)
+            stage_samples = self._sampled(pose, path, substeps)
         met: Any = None
         if contacts is not None:
             after = np.concatenate([k * h + each.times for k, each in enumerate(substeps)])
             met = contacts(after, pose if callable(pose) else None)
         given = count, *rule, has_past, jumps, f, self._pushed
         reason, share, cut = self._solver.run(
-            path, self._path.moving, stage_samples, *given, contacts=met
-        )
+            path, self._path.moving, stage_samples, *given, contacts=met, settling=settling,
+            thorough=thorough,
+        )  # fmt: skip
         if reason == reasons.DONE:
             self._path = Path.jumped(path.end) if cut else path
             self._last, self._has_past = h, not settling
         return (reason, share), cut
 
     def _failure(self, path: Path, reason: int, share: float) -> StepFailed:
-        return StepFailed(
-            _REASONS[reason],
-            time=self._time + share * path.spans[2],
-            residual=float("nan"),
-            advice=self._advice,
-        )
+        return step_failed(self.model, reason, self._time + share * path.spans[2])
 
-    @property
-    def _advice(self) -> str:
-        """Where a step failed."""
-        material = "a material that survives more, such as StableNeoHookean, "
-        survives = self.model.material.survives_inversion
-        return (
-            f"Up to {_PARTS[-1]} parts and backward Euler did not help: take smaller forces, "
-            f"weaker damping, {'' if survives else material}teleport(pose) where the character "
-            "jumps, or ease(pose) to go on all the same."
-        )
-
-    def _told(
+    def _sampled(
         self, pose: Callable[[float], ArrayLike], path: Path, substeps: list[Stages]
     ) -> Sample:
         """The rig at every stage of every substep, one above the other."""
@@ -411,14 +446,6 @@ class PoseSimulation(CharacterAmongObstacles):
     def _checked(self, pose: Any) -> Floats:
         wanted = self.model.tet_rig.rig.neutral.shape
         return numbers("pose", pose, (wanted,))
-
-
-_REASONS = {
-    reasons.NOT_FINITE: "the forces are not finite",
-    reasons.NOT_CONVERGED: "the Newton iteration did not converge",
-    reasons.NOT_DEFINITE: "the matrix of the step is not positive definite",
-    reasons.TOO_FAR: "the flesh has left the body by more than ten times its size",
-}
 
 
 def _are_numbers(force: Any) -> bool:

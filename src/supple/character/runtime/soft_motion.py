@@ -129,7 +129,7 @@ def secondary_motion(
     _settle(flesh, rig, poses[0], frame, _STILL * size, patience)
     flesh.teleport(poses[0])
     before: Floats | None = None
-    gap, rounds, agrees, eased = 0.0, 0, True, 0
+    gap, rounds, agrees, eased = 0.0, 0, True, -_stopped(flesh)
     while True:
         gone = way.times(rounds)  # since the first round began
         path = gone.posed(rig, poses)
@@ -143,7 +143,7 @@ def secondary_motion(
                     _step(flesh, rig, path[k], path[k + 1], round(float(dt), _DIGITS))
                 except StepFailed:
                     eased += 1
-                    if eased > _EASED * rounds * len(since):
+                    if eased + _stopped(flesh) > _EASED * rounds * len(since):
                         raise
                     flesh.ease(path[k + 1])
             moved.append(flesh.surface_displacements())
@@ -158,6 +158,7 @@ def secondary_motion(
             if agrees or rounds >= most_rounds:
                 break
         before = u
+    eased += _stopped(flesh)
     if eased:
         warnings.warn(
             f"flesh could not follow {played.name} at {eased} of {rounds * (len(since) - 1)} "
@@ -169,6 +170,11 @@ def secondary_motion(
     if hanging is not None:
         u -= np.stack([turned(rig.frames(pose), hanging) for pose in poses])
     return SoftMotion(played.name, times, u[: len(times)], closing.closes, rounds, gap, agrees)
+
+
+def _stopped(flesh: SoftTissue) -> int:
+    """How often flesh was brought nearer to the skin by its own steps."""
+    return int(getattr(getattr(flesh, "stats", None), "stopped", 0))
 
 
 def _settle(

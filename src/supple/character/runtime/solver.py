@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from supple._kernels.character import energy
 from supple._kernels.character import frame as pose_frame
 from supple._kernels.character import rig_path as pose_path
 from supple._kernels.character import stage as pose_stage
@@ -27,9 +28,14 @@ from supple.reduction.runtime.newton import DenseNewton
 _MIN_DET_F = 0.01  # det F that a step may leave in a cell that must not turn inside out
 _FARTHEST = 10.0  # times the body: flesh that is further away than this has run away
 _UNSEEN = 1e-13  # of the body's size: corrections below this are rounding
+_TINY = 1e-3  # of the body's size: energy with which the slowest vibration goes as far is let be
+_SMALL = 3e-3  # and energy with which it goes less far is looked at in every fourth step
+_GAINS = {1: 0.01, 2: 0.1}  # share of the energy at play that a rule may make of nothing, by order
+_WANDERS = 0.6  # and one that keeps rates, whose energy comes and goes
+_THOROUGH = 8  # iterations of a step that is taken again, where fewer are asked for
 
 
-_OPTIONS = ("vectors", "damping", "newton", "gravity", "bounds", "path_acceleration")
+_OPTIONS = ("vectors", "damping", "newton", "gravity", "bounds", "path_acceleration", "order")
 
 
 class Bounds(NamedTuple):
@@ -41,6 +47,8 @@ class Bounds(NamedTuple):
     """[m/s²]"""
     jump: float
     """Of a speed: as much is felt at once, however short a frame is [m/s]."""
+    speed: float
+    """A frame that changes the speed of parts against each other by more is a cut [m/s]."""
 
 
 @dataclass(eq=False)
@@ -62,6 +70,8 @@ class StepSolver:
     gravity: Floats
     bounds: Bounds
     path_acceleration: bool
+    order: int
+    """Of the rule."""
 
     def __post_init__(self) -> None:
         model, newton, bounds = self.model, self.newton, self.bounds
@@ -69,6 +79,9 @@ class StepSolver:
         self.workspace = self.arrays.workspace(self.vectors)
         self._damping = found = PoseDamping.of(self.damping, model, self.arrays.cells)
         size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))
+        mass = float(model.masses.sum())
+        slowest = float(np.sqrt(max(model.squares[:, 0].min(), 0.0)))
+        swing = 0.5 * (slowest * size) ** 2 * mass  # of the whole body by its size
         self._options = Options(
             material=address_of(model.material.evaluate),
             gravity=self.gravity,
@@ -78,16 +91,41 @@ class StepSolver:
             max_jump=bounds.jump,
             path_acceleration=self.path_acceleration,
             cut_distance=bounds.cut,
+            cut_speed=bounds.speed,
             min_det_F=-np.inf if model.material.survives_inversion else _MIN_DET_F,
             max_iterations=newton.most,
             best_effort=newton.is_best_effort,
             tolerance=newton.tolerance,
-            rounding=_UNSEEN * size * float(np.sqrt(model.masses.sum())),
-            max_norm_square=(_FARTHEST * size) ** 2 * float(model.masses.sum()),
+            rounding=_UNSEEN * size * float(np.sqrt(mass)),
+            max_norm_square=(_FARTHEST * size) ** 2 * mass,
+            order=min(self.order, 2),
+            may_gain=_WANDERS if self.path_acceleration else _GAINS[min(self.order, 2)],
+            unseen=_TINY**2 * swing,
+            small=_SMALL**2 * swing,
+            short=1.0 / slowest if slowest else np.inf,
         )
-        self._context = step_context(
-            self._arrays, self.workspace, self._options, found.constants, found.laws, found.examples
+        self._context = self._context_with(self._options)
+        self._others: dict[tuple[bool, bool], Any] = {}
+
+    def _context_with(self, options: Options) -> Any:
+        found = self._damping
+        return step_context(
+            self._arrays, self.workspace, options, found.constants, found.laws, found.examples
         )
+
+    def _context_for(self, settling: bool, thorough: bool) -> Any:
+        """What steps are taken with that go by backward Euler, or with more iterations."""
+        if not (settling or thorough):
+            return self._context
+        key = settling, thorough
+        if key not in self._others:
+            options = self._options
+            if thorough:
+                options = options._replace(max_iterations=max(options.max_iterations, _THOROUGH))
+            if settling:
+                options = options._replace(may_gain=_GAINS[1], order=1)
+            self._others[key] = self._context_with(options)
+        return self._others[key]
 
     def copy(self) -> StepSolver:
         """The same with a state and room of its own."""
@@ -107,7 +145,8 @@ class StepSolver:
         room = self.workspace
         return (
             room.history, room.rig_history, room.w, room.gap_w, room.scale, room.gap,
-            room.balance.M, room.excess, room.lag, room.effective,
+            room.balance.M, room.excess, room.lag, room.effective, room.account, room.external,
+            room.counts,
         )  # fmt: skip
 
     @property
@@ -141,6 +180,12 @@ class StepSolver:
         pose_path.rest_rig(at.x, self._arrays.places, self.workspace.rig_history)
         self.workspace.lag[:] = 0.0
 
+    def come_to_rest(self) -> None:
+        """Flesh is where the rig has it, and at rest."""
+        workspace = self.workspace
+        for each in (workspace.history, workspace.account, workspace.external):
+            each[:] = 0.0
+
     def drop_history(self) -> None:
         """The state was set: what was before counts no more."""
         history = self.workspace.history
@@ -161,6 +206,16 @@ class StepSolver:
         self._taken = sample
         self.forces(self.workspace.history[0])
 
+    def jump_to(self, sample: Sample) -> None:
+        """Into another pose at once, with no more energy than there was."""
+        energy.jump_to_pose(*sample, self._context)
+        self.take_pose(sample)
+
+    def rest_in(self, sample: Sample) -> None:
+        """The same at half of its way from the rig, and at rest."""
+        energy.rest_in_pose(*sample, self._context)
+        self.take_pose(sample)
+
     def forces(self, q: Floats) -> None:
         """R and K (Eqs. 21–22) at q, in the pose that was taken."""
         pose_stage.model_pose(*self._taken, q, self._context)
@@ -172,6 +227,7 @@ class StepSolver:
         workspace, options = self.workspace, self._options
         q, v = workspace.history[0], workspace.history[1]
         self.forces(q)
+        energy.open_account(self._context)
         f = force.copy()
         add_inertia(
             0.0, workspace.rig.x, workspace.rig.x, self._taken.frames, options.gravity, workspace.w,
@@ -196,20 +252,30 @@ class StepSolver:
         balance.R[:], balance.K[:] = R, K
         return force + self.workspace.law_room.C1 @ v if found.constants.has_beside else force
 
-    def run(self, path: Path, *frame: Any, contacts: Any = None) -> tuple[int, float, bool]:
+    def run(
+        self,
+        path: Path,
+        *frame: Any,
+        contacts: Any = None,
+        settling: bool = False,
+        thorough: bool = False,
+    ) -> tuple[int, float, bool]:
         """``pose_frame.run_frame`` with this state, which is as it was where anything is raised.
 
-        With ``contacts`` it is ``run_contact_frame``.
+        With ``contacts`` it is ``run_contact_frame``. ``settling`` is by backward Euler,
+        ``thorough`` with more iterations than are asked for.
         """
-        workspace = self.workspace
+        workspace, context = self.workspace, self._context_for(settling, thorough)
         try:
             found: tuple[int, float, bool]
             if contacts is None:
-                found = pose_frame.run_frame(path, *frame, self._context)
+                found = pose_frame.run_frame(path, *frame, context)
             else:
-                found = pose_frame.run_contact_frame(path, *frame, self._context, contacts)
+                found = pose_frame.run_contact_frame(path, *frame, context, contacts)
         except BaseException:  # of a material in Python, or an interruption
             workspace.history[:], workspace.rig_history[:] = workspace.saved, workspace.rig_saved
+            workspace.account[:] = workspace.account_saved
+            workspace.external[:] = workspace.external_saved
             self.interpolation_weights(self._taken)
             raise
         if found[0] == DONE:
