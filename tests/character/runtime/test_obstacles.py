@@ -102,8 +102,8 @@ def test_a_snapshot_brings_contacts_back_bit_by_bit(model: PoseSpaceModel) -> No
 
 
 def test_obstacles_come_and_go_and_what_is_far_changes_nothing(model: PoseSpaceModel) -> None:
-    far = moving(model, obstacles=sp.Plane(offset=-9.0))
     felt = {"cut_speed": 1e9, "max_acceleration": 1e9}  # jumps of the pose
+    far = moving(model, obstacles=sp.Plane(offset=-9.0), **felt)
     free = moving(model, obstacles=(), **felt)
     for k in range(10):
         far.step(pose(0.05 * k))

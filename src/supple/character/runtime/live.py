@@ -21,7 +21,7 @@ from supple.core.errors import InputError
 from supple.core.guarded import Guarded, read_only
 from supple.core.types import Floats
 from supple.damping import Damping
-from supple.integrators import Integrator
+from supple.integrators import BackwardEuler, Integrator
 from supple.reduction.runtime.newton import DenseNewton
 from supple.reduction.runtime.stage_table import StageTable
 
@@ -200,7 +200,8 @@ class LiveCharacter(Guarded):
         rule = [self._stages(self.dt / self.substeps, start=start) for start in (True, False)]
         keeps = StageTable.of(self._integrator, self.dt, start=False).keeps_rates
         vectors = max(stages.w_v.shape[1] for stages in rule)
-        order = self._integrator.order
+        # the balance of energy of backward Euler is its own, also among rules of first order
+        order = 1 if isinstance(self._integrator, BackwardEuler) else 2
         return {"vectors": vectors, "path_acceleration": keeps, "order": order}
 
     def _stages(self, h: float, *, start: bool = False) -> Stages:
