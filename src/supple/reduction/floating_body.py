@@ -15,6 +15,7 @@ from supple.bodies.supports import HeldComponents
 from supple.core.checks import instance, number, numbers, vector
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
+from supple.damping.base import BoundDamping
 from supple.mesh.embedding import carriers
 from supple.mesh.floating import FloatingMesh
 from supple.mesh.points import CarriedPoint
@@ -251,10 +252,22 @@ class FloatingBody(ConstrainedBody):
         return np.ascontiguousarray(blocks[self.pattern.rows, self.pattern.cols])
 
     def damped_by(self, damping: Any) -> Any:
+        from supple.damping.sums import bound_sum
+        from supple.reduction.damping.all_motion import BoundToAllMotion
         from supple.reduction.damping.floating import BoundFloatingDamping
-        from supple.reduction.runtime.floating_parts import free_damping
+        from supple.reduction.runtime.floating_parts import free_damping, of_all_motion
 
-        return BoundFloatingDamping(self, free_damping(damping))
+        whole, inner = of_all_motion(damping)
+        found: list[BoundDamping] = [BoundToAllMotion(self, each) for each in whole]
+        if inner or not whole:
+            found.append(BoundFloatingDamping(self, free_damping(inner)))
+        return bound_sum(self, found)
+
+    @cached_property
+    def weights_of_vertices(self) -> Floats:
+        """ψ (N, n) of all vertices of the body that was reduced."""
+        arms = self.model.mesh.vertices - self._inertia.centre
+        return self._space.weights(arms, self.model.vectors)
 
 
 def _rotation(name: str, given: ArrayLike) -> Floats:

@@ -68,6 +68,25 @@ class CountedDrag(PointDamping):
         return C @ v, C
 
 
+def of_all_motion(
+    damping: Damping | Sequence[Damping] | None,
+) -> tuple[list[Damping], list[Damping]]:
+    """What of a damping, or several, acts on rigid motion by places of the body, and the rest."""
+    whole: list[Damping] = []
+    inner: list[Damping] = []
+    for each in damping if isinstance(damping, Sequence) else [damping]:
+        if isinstance(each, Rayleigh) and (isinstance(each.mass, Mapping) or np.ndim(each.mass)):
+            whole.append(Rayleigh(mass=each.mass))
+            inner.append(replace(each, mass=0.0))
+        elif isinstance(each, Damping) and not (
+            isinstance(each, ExampleDamping | Rayleigh | Caughey) or each.spares_rigid_motion
+        ):
+            whole.append(each)
+        elif each is not None:
+            inner.append(each)
+    return whole, inner
+
+
 def free_damping(damping: Damping | Sequence[Damping] | None) -> FreeDamping:
     """A damping, or several, of a free body; those that cannot be told apart are refused."""
     if damping is None:
@@ -93,7 +112,7 @@ def free_damping(damping: Damping | Sequence[Damping] | None) -> FreeDamping:
                 "(Rayleigh, Caughey, StrainRate, MatchedStrainRate, PrincipalStrain, PowerLaw, "
                 "SplineDamping, examples over these, others whose spares_rigid_motion is true), of "
                 "any other what MomentumConserving(damping) leaves, and Rayleigh(mass=...) as a "
-                "drag on all motion; or use sp.Simulation(body, ...)"
+                "drag on all motion; sp.Simulation(sp.FloatingBody(model), ...) takes the rest"
             )
     return FreeDamping(drag, inner, counted)
 
@@ -102,6 +121,7 @@ def _mass_coefficient(damping: Rayleigh) -> float:
     """α [1/s], one for the whole body."""
     if isinstance(damping.mass, Mapping) or np.ndim(damping.mass):
         raise InputError(
-            f"mass={damping.mass!r}: a free reduced body takes one number, e.g. Rayleigh(mass=0.1)"
+            f"mass={damping.mass!r}: a free reduced body takes one number, such as 0.1, in "
+            "flight alone; sp.Simulation(sp.FloatingBody(model), ...) takes any"
         )
     return float(damping.mass)  # type: ignore[arg-type]
