@@ -78,6 +78,20 @@ def test_large_patterns_have_no_room_that_is_not_needed(monkeypatch):
     assert growing.pattern.passing == 2
 
 
+def test_room_for_many_that_are_near_stays_while_few_are_there(monkeypatch):
+    monkeypatch.setattr(sparse, "_LARGE", 30)
+    own, n = chain(40), 40
+    growing, block = GrowingPattern(own), np.zeros((1, 3, 3))
+    values = np.zeros((own.n_blocks, 3, 3))
+    wide = np.concatenate([i * n + np.arange(i + 2, n) for i in range(7)])[:200]
+    growing.sum(values, np.array([3]), block, lambda: wide)
+    made = growing.pattern
+    assert made.n_blocks > 2 * own.n_blocks
+    growing.sum(values, np.array([3]), block, lambda: wide)
+    growing.sum(values, np.array([n + 5]), block, lambda: wide)
+    assert growing.pattern is made
+
+
 def test_products_are_those_of_the_whole_matrix_in_any_number_of_parts(monkeypatch):
     rng = np.random.default_rng(1)
     own = chain(50).with_keys(np.array([4, 17, 2 * 50 + 40, 30 * 50 + 44]))

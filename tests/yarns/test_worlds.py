@@ -386,3 +386,21 @@ def test_what_yarns_cannot_take_is_refused_with_advice():
     refused("vertex 0 is held twice", WovenBody, woven, fixed=[0], supports=[
         sp.Support([0], lambda t: (0, 0, t))
     ])  # fmt: skip
+
+
+def test_settings_that_are_set_anew_leave_the_motion_as_it_is():
+    """What is known of momenta goes on: states do not have it."""
+    worlds = []
+    for _ in range(2):
+        body = WovenBody(patch())
+        options = {"integrator": sp.BackwardEuler(), "dt": 1e-3, "self_contact": False}
+        world = sp.Simulation({"rug": body}, damping={"rug": DAMPING}, **options)
+        world.state_of("rug").v = body.velocity(moving(body.cloth))
+        worlds.append(world)
+    for _ in range(6):
+        for world in worlds:
+            world.step()
+        worlds[1].attachments = ()
+    kept, anew = (world.state.u for world in worlds)
+    way = np.abs(kept).max()
+    np.testing.assert_allclose(anew, kept, atol=1e-6 * way)

@@ -188,6 +188,7 @@ class GrowingPattern:
     def __init__(self, own: BlockPattern) -> None:
         self._own = self.pattern = own
         self._places = np.arange(own.n_blocks)
+        self._asked = 0  # keys that room was last made for
 
     def sum(
         self, values: Floats, keys: Ints, blocks: Floats, reserve: Callable[[], Ints]
@@ -200,7 +201,8 @@ class GrowingPattern:
         places = np.searchsorted(self.pattern.keys, keys)
         there = self.pattern.keys[np.minimum(places, self.pattern.n_blocks - 1)] == keys
         most = _WASTEFUL * max(self._own.n_blocks + len(keys), _LARGE)
-        if not there.all() or self.pattern.n_blocks > most:
+        wasteful = self.pattern.n_blocks > most and _WASTEFUL * len(keys) < self._asked
+        if not there.all() or wasteful:
             self._make_room(keys, reserve)
             places = np.searchsorted(self.pattern.keys, keys)
         total = self.widened(values)
@@ -220,14 +222,15 @@ class GrowingPattern:
             needed = both
         self.pattern = replace(needed, passing=needed.n_blocks - own.n_blocks)
         self._places = np.searchsorted(self.pattern.keys, own.keys)
+        self._asked = len(keys)
 
-    def memory(self) -> tuple[BlockPattern, Ints]:
+    def memory(self) -> tuple[BlockPattern, Ints, int]:
         """The room that there is, to ``recall``."""
-        return self.pattern, self._places
+        return self.pattern, self._places, self._asked
 
-    def recall(self, memory: tuple[BlockPattern, Ints]) -> None:
+    def recall(self, memory: tuple[BlockPattern, Ints, int]) -> None:
         """Go back to what ``memory`` gave."""
-        self.pattern, self._places = memory
+        self.pattern, self._places, self._asked = memory
 
     def widened(self, values: Floats) -> Floats:
         """Values on the blocks that are always there, as values on ``pattern``."""

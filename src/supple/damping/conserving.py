@@ -109,7 +109,7 @@ class BoundCellConserving(BoundCellDamping):
     def __init__(self, inner: BoundCellDamping, *, by_gradient: bool) -> None:
         super().__init__(inner.body)
         self._inner, self._by_gradient = inner, by_gradient
-        self.is_linear = inner.is_linear
+        self.is_linear, self.is_thinning = inner.is_linear, inner.is_thinning
         self.needs_elasticity = inner.needs_elasticity
 
     def laws(self, cells: Ints) -> tuple[CellLaw, ...] | None:
@@ -158,6 +158,7 @@ class BoundBodyConserving(BoundDamping):
         self._body, self._inner = body, inner
         self._definite = False  # as the sparse part was last asked for; the rest must match it
         self.is_gradient, self.is_linear = inner.is_gradient, inner.is_linear
+        self.is_thinning = inner.is_thinning
         self.uses_stiffness_matrix, self.pattern = inner.uses_stiffness_matrix, inner.pattern
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:

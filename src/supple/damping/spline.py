@@ -190,6 +190,7 @@ class _BoundSpline(BoundCellDamping):
         self._curve = compiled_curves([self._given])
         self.needs_elasticity = base.needs_elasticity
         self.is_linear = not self._over_rate and base.is_linear
+        self.is_thinning = base.is_thinning
 
     def _factors(self, F: Floats, rate: Floats, second: Floats = NO_DERIVATIVE) -> _Factors:
         s, slopes = np.empty(F.shape[:2]), np.empty_like(F)

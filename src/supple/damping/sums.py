@@ -24,6 +24,7 @@ class CellSum(BoundCellDamping):
         self._models = tuple(models)
         self.needs_elasticity = any(model.needs_elasticity for model in models)
         self.is_linear = all(model.is_linear for model in models)
+        self.is_thinning = all(model.is_thinning for model in models)
 
     def add_points(self, points: Points, to: PointSums) -> None:
         for model in self._models:

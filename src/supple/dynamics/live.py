@@ -220,7 +220,7 @@ class LiveSimulation(Timed):
         models = _models_of(damping, self._body)
         terms = terms_of(self.body, models, obstacles, self_contact, self._attachments)
         if "_problem" in self.__dict__:
-            self._carry_contacts(terms, obstacles, self_contact)
+            self._carry_memory(terms, obstacles, self_contact)
         self._problem = BodyProblem(self.body, terms)
         self._note_gravity()
         self._make_stepper()
@@ -244,18 +244,20 @@ class LiveSimulation(Timed):
     def _safety(self, kept: Memory) -> None:
         self._safe.memory = kept
 
-    def _carry_contacts(
+    def _carry_memory(
         self, terms: Sequence[Term], obstacles: tuple[Obstacle, ...], self_contact: Any
     ) -> None:
-        """Let new terms go on from the contacts that there are, where these have not changed."""
+        """Let new terms go on from what old ones know: of contacts, where these are the same."""
         same = {
             ObstacleContact: obstacles is self._obstacles,
             SelfContactTerm: self_contact is self._self_contact,
         }
         for old in self._problem.terms:
             for new in terms:
-                if type(new) is type(old) and same.get(type(new)):
-                    new.recall(old.memory())
+                if type(new) is type(old):
+                    new.go_on_from(old)
+                    if same.get(type(new)):
+                        new.recall(old.memory())
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:

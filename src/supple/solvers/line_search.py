@@ -90,7 +90,9 @@ class LineSearch:
                 if lower and self._slope(there, step) > -_TOO_FAR * slope:
                     return self._nearer(here, step, length, slope, there)
                 if cut and (closer or lower):
-                    return self._between(here, step, slope, there, (length, too_long))
+                    falls = strictly or not problem.matrix_is_hessian
+                    least = norm if falls else np.inf
+                    return self._between(here, step, slope, there, (length, too_long), least)
                 if lower:
                     return there
             too_long = length
@@ -104,6 +106,7 @@ class LineSearch:
         slope: float,
         there: Linearization,
         lengths: tuple[float, float],
+        below: float,
     ) -> Linearization:
         """A step between a good one and one that ran too far into a barrier, by bisection.
 
@@ -118,7 +121,8 @@ class LineSearch:
                 break
             middle = 0.5 * (low + high)
             found = self._problem.linearize(here.stage, here.u + middle * step)
-            if found.is_finite and (potential := found.lagged_potential(here)) <= lowest:
+            lower = found.is_finite and (potential := found.lagged_potential(here)) <= lowest
+            if lower and self.norm(found) < below:
                 there, low, lowest = found, middle, potential
             else:
                 high = middle

@@ -140,7 +140,7 @@ class NewtonIteration:
                 reason = "no step along Newton's direction brings forces closer to balance"
                 raise self.failed(reason, here.stage, norm)
             length = float(np.vdot(there.u - here.u, step) / np.vdot(step, step))
-            shortened = problem.active_set.has_barriers and length < _SHORTENED * line.free
+            shortened = problem.active_set.has_smoothed_friction and length < _SHORTENED * line.free
             if not enough:
                 here.update_duals(step, length)
             here = there

@@ -10,7 +10,7 @@ states have them not.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -358,6 +358,16 @@ class WovenMotion(Term):
 
     def recall(self, memory: Any) -> None:
         self._known, self._ended = list(memory), None
+
+    def go_on_from(self, before: Term) -> None:
+        if not isinstance(before, WovenMotion) or before._body is not self._body:
+            return
+        self._known = list(before._known)
+        if before._damping is not self._damping:
+            self._known = [
+                replace(each, power=np.array(np.vdot(each.v, self._lost(each.q, each.v))))
+                for each in self._known
+            ]
 
 
 def _is_backward_euler(stage: Stage) -> bool:

@@ -243,7 +243,7 @@ class SelfContactForces:
         self._growing, self._x = GrowingPattern(self._own), None
         if len(keys):
             pattern = self._own.with_keys(keys)
-            self._growing.recall((pattern, np.searchsorted(pattern.keys, self._own.keys)))
+            self._growing.recall((pattern, np.searchsorted(pattern.keys, self._own.keys), 0))
 
 
 def _corners(along: Ints, end: int) -> Ints:

@@ -191,6 +191,13 @@ def test_a_hollow_stays_hollow():
     assert on_lattice(hollow, edge=0.12).volume == pytest.approx(7 / 8 * ball().volume, rel=0.03)
 
 
+def test_a_hollow_stays_hollow_where_all_is_inside_out():
+    inner = ball(0.5)
+    hollow = together(ball(), dataclasses.replace(inner, triangles=inner.triangles[:, ::-1]))
+    flipped = dataclasses.replace(hollow, triangles=hollow.triangles[:, ::-1])
+    assert on_lattice(flipped, edge=0.12).volume == pytest.approx(7 / 8 * ball().volume, rel=0.03)
+
+
 def test_thin_places_are_thickened_as_far_as_the_lattice_needs():
     blade = turned(box((2.0, 1.0, 0.01)))
     mesh = on_lattice(blade, edge=0.1)

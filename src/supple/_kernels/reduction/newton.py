@@ -37,7 +37,7 @@ NOT_DEFINITE = 3
 TOO_FAR = 4
 GO_ON = 5
 NO_ROOM = 6  # for all contacts: a reason to go on with more
-GAINS = 7  # energy, in contact: a reason to take a step in parts
+GAINS = 7  # energy from nowhere: a reason to take a step in parts
 
 
 class Balance(NamedTuple):

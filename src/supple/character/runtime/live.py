@@ -141,7 +141,8 @@ class LiveCharacter(Guarded):
             self._solver = self._solver.changed(**snapshot.options)
         for array, kept in zip(self._solver.state(), snapshot.arrays, strict=True):
             array[...] = kept
-        self._solver.taken = snapshot.taken
+        if self._solver.taken is not snapshot.taken:  # what kernels know of a pose is of another
+            self._solver.take_pose(snapshot.taken)
         if snapshot.values["_integrator"] is not self._integrator:
             self._rules = {}
         for name, value in snapshot.values.items():

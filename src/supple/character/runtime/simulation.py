@@ -57,8 +57,9 @@ class PoseSimulation(CharacterAmongObstacles):
     changes the speeds of vertices against each other by more than ``cut_speed`` [m/s], unless given
     2.5 diagonals a second.
 
-    A step never leaves more energy in the flesh than it had and the rig, gravity and forces put in:
-    one that does is taken otherwise, and ``stats`` tells how often.
+    A step that leaves more energy in the flesh than it had and the rig, gravity and forces put in,
+    and more than its rule may gain, is taken otherwise, and ``stats`` tells how often; obstacles
+    are not reckoned with.
 
     ``dtype`` is that of the stored bases; numpy.float32 needs half the memory, and keeps seven
     digits. ``obstacles`` keep the surface out, with friction, as far as flesh can give way.
@@ -244,7 +245,9 @@ class PoseSimulation(CharacterAmongObstacles):
         The frame after it tells the speed of the rig. Where flesh is stiffer in the other pose it
         swings less far, with the energy that it had.
         """
-        self._settle()
+        settled = self._settled
+        self._settle()  # which tells the energy that there is
+        self._settled = settled
         self._pose = self._checked(pose)
         self._path = Path.jumped(self._follower.sample(self._pose))
         self._restart_surface(Path.jumped)
@@ -292,11 +295,11 @@ class PoseSimulation(CharacterAmongObstacles):
 
         A function of time [s] as ``pose`` gives the poses in between too, where a rule has several
         stages or a step several substeps. ``force`` are pulls, or a reduced force (r,).
-        A step that cannot be solved, or gains energy, is tried again in 2, 4, … up to 256 parts,
-        then with backward Euler, whole and in as many; with a given number of iterations in 2, then
-        by backward Euler in 1 and 4, with up to 8 iterations each. Where that fails too, flesh is
-        brought to rest at half of its way from the rig. StepFailed is raised for forces without
-        bounds alone; the state is then as it was.
+        A step that cannot be solved is tried again in 2, 4, … up to 256 parts, then with backward
+        Euler, whole and in as many, and one that gains energy in up to 4; with a given number of
+        iterations in 2, then by backward Euler in 1 and 4, with up to 8 iterations each. Where that
+        fails too, flesh is brought to rest at half of its way from the rig. StepFailed is raised
+        for forces without bounds alone; the state is then as it was.
         """
         span = self.dt if dt is None else number("dt", dt, above=0, unit="s")
         end = self._checked(pose(self._time + span) if callable(pose) else pose)
@@ -309,7 +312,7 @@ class PoseSimulation(CharacterAmongObstacles):
             cut = self._advance(path, pose, f)
         else:
             cut = self._advance_among(path, pose, end, f)
-        self._shown = None if cut else shown
+        self._shown = None if cut or not self._settled else shown
         self._pushed, self._pose = f, end
         self._time += span
         counts = self._solver.workspace.counts
@@ -350,7 +353,7 @@ class PoseSimulation(CharacterAmongObstacles):
         counts[STOPPED] += 1
         self._solver.rest_rig(path.end)
         self._solver.rest_in(path.end)
-        self._path, self._has_past = Path.jumped(path.end), False
+        self._path, self._has_past, self._settled = Path.jumped(path.end), False, False
 
     def _try_frame(
         self,

@@ -130,6 +130,10 @@ def secondary_motion(
     flesh.teleport(poses[0])
     before: Floats | None = None
     gap, rounds, agrees, eased = 0.0, 0, True, -_stopped(flesh)
+
+    def most_eased(rounds: int) -> float:
+        return _EASED * rounds * len(since)
+
     while True:
         gone = way.times(rounds)  # since the first round began
         path = gone.posed(rig, poses)
@@ -143,9 +147,16 @@ def secondary_motion(
                     _step(flesh, rig, path[k], path[k + 1], round(float(dt), _DIGITS))
                 except StepFailed:
                     eased += 1
-                    if eased + _stopped(flesh) > _EASED * rounds * len(since):
+                    if eased + _stopped(flesh) > most_eased(rounds):
                         raise
                     flesh.ease(path[k + 1])
+                if eased + _stopped(flesh) > most_eased(rounds):
+                    raise StepFailed(
+                        f"flesh came to rest in more than {100 * _EASED:.0f} % of the frames",
+                        time=float(times[min(k + 1, len(times) - 1)]),
+                        residual=np.nan,
+                        advice="Make it stiffer, or damp it more.",
+                    )
             moved.append(flesh.surface_displacements())
             if progress is not None:
                 progress(k + 1, len(since) - 1, f"frames of {played.name}, round {rounds}")

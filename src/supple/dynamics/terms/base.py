@@ -311,6 +311,10 @@ class Term(ABC):
         """Go back to what ``memory`` gave."""
         self.restore(memory)
 
+    def go_on_from(self, before: Term) -> None:
+        """Take over what a term of this kind noted of the motion, though settings have changed."""
+        return  # nothing it notes outlasts them
+
     # -- ADMM --------------------------------------------------------------------------------
 
     def split(self, splitter: Splitter, places: Ints) -> None:

@@ -30,10 +30,11 @@ _PER_AREA, _PER_VOLUME = 1.3, 0.6  # vertices to edge² and edge³, about
 class LatticeFilling:
     """Isosurface stuffing (Labelle and Shewchuk 2007): tets of a lattice that the surface cuts.
 
-    The same surface gives the same mesh, bit for bit. All dihedral angles are between 10° and
-    165°. Any triangles will do, also open, doubled, nested or crossing ones: inside is where their
-    winding number is more than a half. Where the surface has a plane of symmetry, the mesh is its
-    own mirror image in it. Parts that come near each other stay apart.
+    The same surface gives the same mesh, bit for bit. Dihedral angles are between 10° and 165°, but
+    for some where the mesh meets a plane of symmetry, or where thin places were thickened. Any
+    triangles will do, also open, doubled, nested or crossing ones: inside is where their winding
+    number is more than a half. Where the surface has a plane of symmetry, the mesh is its own
+    mirror image in it. Parts that come near each other stay apart.
 
     ``edge``: long edges of the lattice at the surface [m], by default a twentieth of the diagonal
     of the bounding box; short ones are 0.87 times as long. ``vertices``: about how many there

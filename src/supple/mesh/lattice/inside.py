@@ -129,19 +129,31 @@ def _turned_out(surface: Surface) -> Enclosed:
     parts = parts_of(surface)
     volumes = np.array([_part(surface, parts == k).volume for k in range(parts.max() + 1)])
     found = Enclosed._of(surface)
-    triangles = surface.triangles.copy()
+    turned = np.zeros(len(volumes), dtype=bool)
     for k in np.flatnonzero(volumes < 0):
-        mine = parts == k
-        part = _part(surface, mine)
+        part = _part(surface, parts == k)
         if not part.is_closed:
             continue
         middles = part.vertices[part.triangles].mean(axis=1)
         around = found.turns(middles) - Enclosed._of(part).turns(middles)
         if np.median(around) < INSIDE:
-            triangles[mine] = triangles[mine][:, ::-1]
-    if np.array_equal(triangles, surface.triangles):
+            turned[k] = True
+            turned |= _lying_in(part, surface, parts)
+    if not turned.any():
         return found
+    triangles = surface.triangles.copy()
+    triangles[turned[parts]] = triangles[turned[parts]][:, ::-1]
     return Enclosed._of(Surface(surface.vertices, triangles))
+
+
+def _lying_in(outer: Surface, surface: Surface, parts: Ints) -> Bools:
+    """Which closed parts are inside one that is inside out, as a whole body may be."""
+    around, inside = Enclosed._of(outer), []
+    for k in range(parts.max() + 1):
+        part = _part(surface, parts == k)
+        middles = part.vertices[part.triangles].mean(axis=1)
+        inside.append(part.is_closed and float(np.median(around.turns(middles))) < -INSIDE)
+    return np.array(inside)
 
 
 def _part(surface: Surface, mine: Bools) -> Surface:

@@ -32,6 +32,7 @@ class BoundToAllMotion(BoundDamping):
         self._weights = carrier.weights_of_vertices
         self.is_gradient, self.is_linear = self._inner.is_gradient, self._inner.is_linear
         self.depends_on_shape = self._inner.depends_on_shape
+        self.is_thinning = self._inner.is_thinning
         self._constant: Floats | None = None
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:

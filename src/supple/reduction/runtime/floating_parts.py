@@ -95,6 +95,13 @@ def free_damping(damping: Damping | Sequence[Damping] | None) -> FreeDamping:
     inner: list[Damping] = []
     for each in damping if isinstance(damping, Sequence) else [damping]:
         if isinstance(each, ExampleDamping):
+            beyond, _ = of_all_motion(each.bases)
+            if beyond:
+                raise InputError(
+                    f"base={beyond[0]!r}: examples of a free body are over dampings of its "
+                    "deformation, such as Rayleigh(stiffness=...), or one mass=...; give this one "
+                    "beside them: [ExampleDamping(...), other]"
+                )
             mass = free_damping(each.bases).drag
             drag, counted = drag + mass, counted + mass
             inner.append(each)

@@ -45,6 +45,7 @@ class AutomaticSolver(LinearSolver):
         else:
             chosen = LaggedCholesky() if fast else ConjugateGradients()
         crowded = pattern.passing >= _MANY_PASSING * pattern.n_blocks
-        if crowded and pattern.coarsening is None and n > _SOON_FACTORIZED:
+        iterates = isinstance(chosen, ConjugateGradients) or pattern.coarsening is not None
+        if crowded and not iterates and n > _SOON_FACTORIZED:
             return IterativeOrDirect(pattern, free, chosen.bind)
         return chosen.bind(pattern, free)

@@ -40,12 +40,13 @@ class IterativeOrDirect(BoundSolver):
         most = max(2, round(_WORTH * math.sqrt(pattern.n_nodes)))
         self._iterative = BlockJacobi(pattern, free, most)
         self._direct: BoundSolver | None = None
+        self._spent = 0  # factorizations of solvers that are gone
         self._experience, self._iterates = _Experience(), True
         self._taken: tuple[Floats, LowRank | None, Frames | None] | None = None
 
     @property
     def factorizations(self) -> int:  # type: ignore[override]
-        return 0 if self._direct is None else self._direct.factorizations
+        return self._spent + (0 if self._direct is None else self._direct.factorizations)
 
     def follow(self, before: BoundSolver) -> None:
         if isinstance(before, IterativeOrDirect):
@@ -59,7 +60,7 @@ class IterativeOrDirect(BoundSolver):
         if kept is not None:
             self._bound().recall(kept)
         else:
-            self._direct = None
+            self._spent, self._direct = self.factorizations, None
 
     def _bound(self) -> BoundSolver:
         if self._direct is None:
