@@ -129,11 +129,10 @@ def random_blocks(pattern, size):
     return values
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("size", [1, 3, 4, 5])
-def test_block_multiply_equals_dense(pattern, size, threads, monkeypatch):
-    monkeypatch.setattr("supple.core.sparse.thread_count", threads.__int__)
-    monkeypatch.setattr("supple.core.sparse._WORTH_A_THREAD", 1)
+def test_block_multiply_equals_dense(pattern, size, parts, monkeypatch):
+    monkeypatch.setattr("supple.core.sparse._BLOCKS_OF_A_PART", pattern.n_blocks // parts)
     values = random_blocks(pattern, size)
     x = np.random.default_rng(1).normal(size=(pattern.n_nodes, size))
     dense = pattern.full(values).toarray()

@@ -9,6 +9,7 @@ and OPENBLAS_NUM_THREADS has to be set before the program starts.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from typing import Any
 
@@ -53,14 +54,15 @@ class _Serial:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._depth = 0
-        self._libraries: list[Any] | None = None
+        self._libraries: list[Any] = []
+        self._modules = 0  # as many were imported when libraries were last looked for
         self._counts: list[int] = []
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._libraries is None:  # that of NumPy is among them
-                self._libraries = _loaded()
             if self._depth == 0:
+                if self._modules != len(sys.modules):  # some may have brought a library
+                    self._libraries, self._modules = _loaded(), len(sys.modules)
                 self._counts = [library.get_num_threads() for library in self._libraries]
                 for library in self._libraries:
                     library.set_num_threads(1)
@@ -70,7 +72,6 @@ class _Serial:
         with self._lock:
             self._depth -= 1
             if self._depth == 0:
-                assert self._libraries is not None
                 for library, count in zip(self._libraries, self._counts, strict=True):
                     library.set_num_threads(count)
 

@@ -243,18 +243,29 @@ def test_a_frame_that_flesh_cannot_follow_is_passed_and_told():
     assert motion.largest < 2 * plain.largest
 
 
+class Stopping(Springs):
+    """Comes to rest by itself wherever the rig is higher than a share of how high it gets."""
+
+    def __init__(self, rig, share):
+        super().__init__(rig, ratio=0.3)
+        self.stats, self._share = SimpleNamespace(stopped=3), share
+
+    def step(self, pose, dt):
+        super().step(pose, dt)
+        high = self.rig.vertices(pose)[0, 2] - self.rig.vertices(self.rig.neutral)[0, 2]
+        self.stats.stopped += high > self._share * AMPLITUDE
+
+
 def test_flesh_that_came_to_rest_by_itself_is_told():
     rig = shaken(keys=41)
-
-    class Stopping(Springs):
-        stats = SimpleNamespace(stopped=3)
-
-        def step(self, pose, dt):
-            super().step(pose, dt)
-            self.stats.stopped += self.rig.vertices(pose)[0, 2] > 0
-
     with pytest.warns(UserWarning, match="could not follow shake at"):
-        secondary_motion(Stopping(rig, ratio=0.3), rig, loop=False)
+        secondary_motion(Stopping(rig, 0.99), rig, loop=False)
+
+
+def test_flesh_that_keeps_coming_to_rest_is_refused():
+    rig = shaken(keys=41)
+    with pytest.raises(StepFailed, match="came to rest in more than 10 %"):
+        secondary_motion(Stopping(rig, 0.0), rig, loop=False)
 
 
 def test_frames():
